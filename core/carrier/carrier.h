@@ -121,7 +121,8 @@ struct laz_link_limits {
 
 enum laz_link_state {
     LAZ_LINK_OPEN,
-    LAZ_LINK_FINISHING, /* what waits is sent, then it ends */
+    LAZ_LINK_FINISHING, /* what waits is sent, then it ends; the owner ends it at last where the
+                           peer is there and does not read */
     LAZ_LINK_ENDED,
     LAZ_LINK_STATES,
 };

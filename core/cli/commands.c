@@ -42,8 +42,9 @@ const struct cli_command cli_commands[] = {
         .operands = "[NAME | new NAME]",
         .max_operands = 2,
         .summary = "list the installed plugins, describe one in full, or begin one",
-        .text = "Backends, tool providers and runtimes: versions, options, and what a backend can "
-                "enforce.\nWhat was found but cannot be used is listed with the reason. new "
+        .text = "Backends, tool providers, runtimes and carriers: versions, options, and what a "
+                "backend can enforce.\nWhat was found but cannot be used is listed with the "
+                "reason. new "
                 "writes a plugin that builds,\nof the kind that --kind says, into the directory "
                 "NAME.",
         .run = cli_plugins,

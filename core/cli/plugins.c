@@ -37,7 +37,9 @@ static struct plugins_facts plugins_facts(const struct laz_plugin_entry *entry)
         return (struct plugins_facts){"runtime",        runtime->name,    runtime->version,
                                       runtime->summary, runtime->options, NULL};
     if (plugin)
-        return (struct plugins_facts){backend ? "backend" : "tool",
+        return (struct plugins_facts){backend                              ? "backend"
+                                      : plugin->kind == LAZ_PLUGIN_CARRIER ? "carrier"
+                                                                           : "tool",
                                       plugin->name,
                                       plugin->version,
                                       plugin->summary,

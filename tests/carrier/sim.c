@@ -346,6 +346,13 @@ static void sim_end(void)
     for (uint32_t i = 0; i < sim.n_links; i++)
         if (sim.links[i].is_used)
             laz_link_fini(&sim.links[i].link);
+    for (uint32_t i = 0; i < sim.n_sides; i++) {
+        if (!sim.sides[i].is_used)
+            continue;
+        laz_requests_fini(&sim.sides[i].requests);
+        if (sim.sides[i].is_linked)
+            laz_link_fini(&sim.sides[i].link);
+    }
     for (size_t i = 0; i < 64; i++)
         free(sim.seen[i].bytes);
     bus_free(sim.bus);
@@ -460,9 +467,10 @@ static bool sim_option(const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
+    const char *seed = getenv("LAZARET_TEST_SEED");
     const clock_t begun = clock();
 
-    sim.options = (struct sim_options){.seed = 1,
+    sim.options = (struct sim_options){.seed = seed ? strtoull(seed, NULL, 10) : 1,
                                        .workers = 100,
                                        .sessions = 10000,
                                        .places = 16,

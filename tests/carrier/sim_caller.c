@@ -480,6 +480,7 @@ void sim_caller_kill(uint32_t index, bool vanishes)
     caller->dead_us = sim_us();
     while (caller->sides != SIM_NONE) {
         const uint32_t slot = caller->sides;
+        sim.live -= sim.sides[slot].is_linked;
         sim_over(sim.sides[slot].session, SIM_DEAD, LAZ_LINK_NONE);
         side_free(slot);
     }

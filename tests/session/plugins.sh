@@ -58,6 +58,9 @@ fi
 
 # ---- the command --------------------------------------------------------------------------------
 
+as_user lazaret plugins >kinds 2>&1 && grep -q '^carrier  *local ' kinds && grep -q '^tool  *command ' kinds ||
+    wrong kinds 'lazaret plugins does not say of what kind they are'
+
 new="as_user lazaret plugins new"
 expect new_without_a_name 2 '' 'needs a name and --kind' $new
 expect new_without_a_kind 2 '' 'needs a name and --kind' $new some

@@ -4,6 +4,10 @@
 
 #include "carrier/carrier.h"
 
+#ifdef HAVE_FAULTS
+#include "fault.h"
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -681,7 +685,43 @@ static void open_requests_have_a_bound(void)
     laz_requests_fini(&requests);
 }
 
+/* ---- without memory ---------------------------------------------------------------------------
+ */
+
+#ifdef HAVE_FAULTS
+static void without_memory_nothing_changes_or_the_link_ends(void)
+{
+    struct laz_open_request request = {.id = 1};
+    struct laz_requests requests = {0};
+    struct laz_buf bytes = LAZ_BUF_INIT;
+    struct laz_carrier_frame frame = END_FRAME(0, "closed");
+    struct laz_error err = {0};
+    struct laz_link link;
+
+    laz_link_init(&link, &limits, false, LINK_ID, BOOT_ID, 0);
+    fault_begin(1, true);
+    CU_ASSERT(laz_link_write(&link, "x", 1) == LAZ_ENOMEM);
+    CU_ASSERT(laz_requests_add(&requests, &request, &err) == LAZ_ENOMEM);
+    laz_carrier_make(&frame, &bytes);
+    fault_end();
+    CU_ASSERT(bytes.failed && requests.n == 0 && link.state == LAZ_LINK_OPEN);
+    UNIT_TEXT(link_actions(&link, 0), "");
+    frame = line_frame(0, 0, 2, "aaaaaaaa");
+    const struct laz_link_event event = {.type = LAZ_LINK_ON_FRAME, .frame = &frame};
+    fault_begin(1, true);
+    laz_link_step(&link, 0, &event);
+    fault_end();
+    UNIT_TEXT(link_actions(&link, 0), "send end 0 no_memory; end no_memory");
+    laz_link_fini(&link);
+    laz_requests_fini(&requests);
+    laz_buf_fini(&bytes);
+}
+#endif
+
 static const struct unit_test tests[] = {
+#ifdef HAVE_FAULTS
+    UNIT(without_memory_nothing_changes_or_the_link_ends),
+#endif
     UNIT(subjects_are_made_of_ids_and_names),
     UNIT(ids_and_names_are_strict),
     UNIT(frames_are_read_as_they_were_made),

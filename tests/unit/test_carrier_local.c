@@ -169,6 +169,19 @@ static void buses_are_apart_by_their_names(void)
     connection_close(&a);
 }
 
+static void it_is_loaded_as_a_carrier_only(void)
+{
+    struct laz_module *other = NULL;
+    struct laz_error err = {0};
+    char *path = unit_built(".libs/local.so");
+
+    CU_ASSERT(laz_module_open(path, LAZ_PLUGIN_BACKEND, NULL, &other, &err) == LAZ_EPLUGIN);
+    CU_ASSERT(strstr(err.text, "this is a carrier, not a backend") != NULL);
+    CU_ASSERT(other == NULL);
+    UNIT_TEXT(laz_kind_name(LAZ_PLUGIN_CARRIER), "a carrier");
+    free(path);
+}
+
 /* ---- the bus ----------------------------------------------------------------------------------
  */
 
@@ -326,6 +339,7 @@ static const struct unit_test tests[] = {
     UNIT(what_is_wrong_is_refused),
     UNIT(a_thread_delivers),
     UNIT(buses_are_apart_by_their_names),
+    UNIT(it_is_loaded_as_a_carrier_only),
     UNIT(faults_follow_from_the_seed),
     UNIT(a_cut_loses_and_a_pause_keeps),
     UNIT(many_subjects_and_events_are_found),

@@ -4,6 +4,10 @@
 
 #include "carrier/places.h"
 
+#ifdef HAVE_FAULTS
+#include "fault.h"
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -366,7 +370,44 @@ static void a_link_that_nobody_wants_is_closed_once(void)
     CU_ASSERT(!laz_opening_close(&stray, &end));
 }
 
+#ifdef HAVE_FAULTS
+static void without_memory_no_place_is_taken(void)
+{
+    const struct laz_carrier_frame frame = open_frame(ID("01"));
+    struct laz_places_given given;
+
+    for (unsigned long n = 1; n <= 2; n++) {
+        fault_begin(n, false);
+        CU_ASSERT(laz_places_new(&key) == NULL);
+        fault_end();
+    }
+    struct laz_places *places = laz_places_new(&key);
+    fault_begin(1, true);
+    CU_ASSERT(laz_places_pool(places, "a", 1) == LAZ_ENOMEM);
+    fault_end();
+    CU_ASSERT(laz_places_pool(places, "a", 100) == 0);
+    fault_begin(1, true);
+    CU_ASSERT(laz_places_open(places, 0, "a", &frame, ID("a1"), &given) == LAZ_ENOMEM);
+    fault_end();
+    CU_ASSERT(laz_places_used(places) == 0 && laz_places_free_of(places, "a") == 100);
+    /* A table that cannot grow has longer lists. */
+    for (unsigned char i = 0; i < 40; i++) {
+        const unsigned char bytes[16] = {i};
+        char open[LAZ_CARRIER_ID + 1];
+        laz_carrier_id(open, bytes);
+        fault_begin(2, true);
+        CU_ASSERT(ask(places, 0, "a", open, ID("a1")).answer == LAZ_PLACES_NEW);
+        fault_end();
+        CU_ASSERT(ask(places, 0, "a", open, ID("a1")).answer == LAZ_PLACES_AGAIN);
+    }
+    laz_places_free(places);
+}
+#endif
+
 static const struct unit_test tests[] = {
+#ifdef HAVE_FAULTS
+    UNIT(without_memory_no_place_is_taken),
+#endif
     UNIT(a_worker_listens_while_it_has_a_place),
     UNIT(an_opening_that_comes_twice_takes_one_place),
     UNIT(what_is_remembered_has_a_bound),

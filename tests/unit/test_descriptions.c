@@ -185,7 +185,7 @@ static void backend_descriptions_are_read_strictly(void)
         {"[]", "x.json: the whole: expected an object"},
         {"{\"kind\":\"runtime\"}", "kind: expected \"backend\""},
         {"{\"kind\":\"backend\"}", "abi: expected a version"},
-        {"{\"kind\":\"backend\",\"abi\":\"1.2\"}", "built for plugin ABI 1.2"},
+        {"{\"kind\":\"backend\",\"abi\":\"1.3\"}", "built for plugin ABI 1.3"},
         {"{\"kind\":\"backend\",\"abi\":\"1.0\"}", "name: expected a string"},
         {"{\"kind\":\"backend\",\"abi\":\"1.0\",\"name\":\"x\",\"rank\":1}",
          "rank: expected no such key"},

@@ -72,15 +72,28 @@ static bool local_run_one(struct local_bus *bus, uint64_t until_us)
     return true;
 }
 
+/* Of conditions: macOS has them by the wall clock only. */
+#if defined __APPLE__
+#define LOCAL_CLOCK CLOCK_REALTIME
+#else
+#define LOCAL_CLOCK CLOCK_MONOTONIC
+#endif
+
 static void local_wait_until(struct local_bus *bus, uint64_t due_us)
 {
-    struct timespec until = {.tv_sec = (time_t)(due_us / 1000000),
-                             .tv_nsec = (long)(due_us % 1000000) * 1000};
+    const uint64_t now_us = local_clock_us();
+    struct timespec until;
 
-    if (due_us == LOCAL_FOREVER)
+    if (due_us == LOCAL_FOREVER) {
         pthread_cond_wait(&bus->changed, &bus->lock);
-    else
-        pthread_cond_timedwait(&bus->changed, &bus->lock, &until);
+        return;
+    }
+    clock_gettime(LOCAL_CLOCK, &until);
+    const uint64_t left_us =
+        (due_us > now_us ? due_us - now_us : 0) + (uint64_t)until.tv_nsec / 1000;
+    until.tv_sec += (time_t)(left_us / 1000000);
+    until.tv_nsec = (long)(left_us % 1000000) * 1000;
+    pthread_cond_timedwait(&bus->changed, &bus->lock, &until);
 }
 
 static void *local_deliver(void *user)
@@ -132,14 +145,13 @@ static void local_bus_free(struct local_bus *bus)
     free(bus);
 }
 
-/* Clocks of a condition are the wall clock unless told otherwise. */
 static int local_bus_start(struct local_bus *bus)
 {
     pthread_condattr_t attributes;
 
     pthread_condattr_init(&attributes);
 #if !defined __APPLE__
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_condattr_setclock(&attributes, LOCAL_CLOCK);
 #endif
     pthread_mutex_init(&bus->lock, NULL);
     pthread_cond_init(&bus->changed, &attributes);

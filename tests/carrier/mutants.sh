@@ -1,16 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# simulation.sh - 100 workers, 10 000 sessions, and all that fails: every invariant holds; and it
-# shows where one of the safeguards is taken away.
+# mutants.sh - the simulation of many machines shows where one of the safeguards is taken away: each
+# of its mutants fails, by the sentence of its invariant. The simulation itself is carrier-sim.
 set -u
 seed=${LAZARET_TEST_SEED:-1}
 failed=0
 
 echo "seed: $seed"
-./carrier-sim --seed "$seed" || failed=1
-
-# A mutant has to be found out, by the sentence of its invariant.
+# mutant NAME SENTENCE OPTIONS
 mutant() {
+    # shellcheck disable=SC2086
     output=$(./carrier-sim-$1 --seed "$seed" --workers 30 --sessions 1500 --failures 60 $3 2>&1)
     status=$?
     if [ $status -eq 1 ] && echo "$output" | grep -q "WRONG.*$2"; then
