@@ -46,12 +46,11 @@ struct cli {
     const char *authorities, *certificate, *key, *server_name;                      /* connect */
     const char *url;         /* cluster init */
     struct laz_strv tenants; /* the same */
-    struct laz_strv set;  /* KEY=VALUE, in order */
-    struct laz_strv code; /* of -e: lines of one program */
+    struct laz_strv set;     /* KEY=VALUE, in order */
+    struct laz_strv code;    /* of -e: lines of one program */
     struct laz_strv read, write, allow, env;
     struct laz_strv file; /* NAME=PATH */
-    bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off,
-        shared;
+    bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off, shared;
     bool is_ended;   /* "--" stands before the operands */
     bool is_program; /* of run: they are the command line of a program */
     /* The exit status of the code is that of the command, so what is lazaret's own is CLI_SETUP. */
@@ -123,7 +122,7 @@ int cli_token(struct cli *cli); /* needs no settings, as the next */
 int cli_connect(struct cli *cli);
 int cli_cluster(struct cli *cli);
 int cli_cluster_init(struct cli *cli); /* cluster init */
-int cli_mcp_install(struct cli *cli); /* mcp --install */
+int cli_mcp_install(struct cli *cli);  /* mcp --install */
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster.c - lazaret cluster: what operators of sessions on many machines do. A row for each word. */
+/* cluster.c - lazaret cluster: what operators of sessions on many machines do. A row for each word.
+ */
 #include "cli/cli.h"
 
 #include <string.h>

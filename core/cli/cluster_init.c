@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* cluster_init.c - lazaret cluster init: configuration for a server of NATS and for those who use it.
+/* cluster_init.c - lazaret cluster init: configuration for a server of NATS and for those who use
+ * it.
  *
  * Each tenant has an account of its own, with its workers and its callers: accounts of NATS have
  * subjects of their own, so that a tenant hears nothing of another one and reaches nothing of it.
@@ -63,8 +64,8 @@ static unsigned long init_port(const char *url)
     const char *colon = strrchr(url, ':');
     uint64_t port;
 
-    if (!scheme || strspn(url + scheme, letters) != strlen(url + scheme) || colon < url + scheme + 1 ||
-        !cli_number(colon + 1, 65535, &port))
+    if (!scheme || strspn(url + scheme, letters) != strlen(url + scheme) ||
+        colon < url + scheme + 1 || !cli_number(colon + 1, 65535, &port))
         return 0;
     return (unsigned long)port;
 }
@@ -233,7 +234,8 @@ static int init_user(struct init *init, size_t conf_at, enum init_role role, con
         return rc;
     init_fragment(init, text, role, tenant, user, password);
     struct laz_buf *conf = &init->files[conf_at].text;
-    laz_buf_printf(conf, "      { user: \"%s\", password: \"%s\", permissions: {\n", user, password);
+    laz_buf_printf(conf, "      { user: \"%s\", password: \"%s\", permissions: {\n", user,
+                   password);
     init_permissions(conf, role, user);
     laz_buf_puts(conf, "      } }\n");
     laz_wipe(password, sizeof password);
@@ -296,8 +298,7 @@ static int init_accounts(struct init *init, struct laz_error *err)
     struct laz_buf *conf = &init->files[at].text;
     laz_buf_puts(conf, "    ]\n    exports: [ { stream: \"lz.1.w.*.ctl\" } ]\n    imports: [\n");
     for (size_t i = 0; i < (init->is_shared ? 1 : init->n_tenants); i++)
-        laz_buf_printf(conf,
-                       "      { stream: { account: \"%s\", subject: \"lz.1.w.*.hb\" } }\n",
+        laz_buf_printf(conf, "      { stream: { account: \"%s\", subject: \"lz.1.w.*.hb\" } }\n",
                        init->is_shared ? "shared" : init->tenants[i]);
     laz_buf_puts(conf, "    ]\n  }\n}\n");
     return rc;
@@ -324,14 +325,16 @@ static void init_say(struct cli *cli, const struct init *init)
 {
     if (cli->quiet)
         return;
-    cli_say(cli, "%s has nats-server.conf, a file of lazaret's configuration for each role, and "
-                 "token.key, which signs tokens",
+    cli_say(cli,
+            "%s has nats-server.conf, a file of lazaret's configuration for each role, and "
+            "token.key, which signs tokens",
             init->directory);
     if (init->is_tls)
         cli_say(cli, "put server.pem, server.key and ca.pem there before the server is started");
     for (size_t i = 0; i < init->n_tenants; i++)
-        cli_say(cli, "a token of a caller: lazaret token %s.caller --sign-with %s/token.key "
-                     ">%s/%s-caller.token",
+        cli_say(cli,
+                "a token of a caller: lazaret token %s.caller --sign-with %s/token.key "
+                ">%s/%s-caller.token",
                 init->tenants[i], init->directory, init->directory, init->tenants[i]);
 }
 

@@ -20,8 +20,8 @@ static int main_dispatch(struct cli *cli)
         return cli_help(cli);
     if (cli->version)
         return cli_version(cli);
-    if (cli->command->bit & (CLI_FOR_HELP | CLI_FOR_VERSION | CLI_FOR_TOKEN |
-                             CLI_FOR_CONNECT | CLI_FOR_CLUSTER)) /* also where the settings are wrong */
+    if (cli->command->bit & (CLI_FOR_HELP | CLI_FOR_VERSION | CLI_FOR_TOKEN | CLI_FOR_CONNECT |
+                             CLI_FOR_CLUSTER)) /* also where the settings are wrong */
         return cli->command->run(cli);
     status = cli_load(cli);
     return status ? status : cli->command->run(cli);

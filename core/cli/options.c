@@ -90,8 +90,8 @@ static const struct cli_option options[] = {
 };
 
 /* The fields of options that may be repeated. */
-static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(allow),
-                                      FIELD(env),  FIELD(set), FIELD(tenants),  FIELD(file)};
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),   FIELD(allow),
+                                      FIELD(env),  FIELD(set),  FIELD(tenants), FIELD(file)};
 
 /* The fields whose paths are those of a working directory. */
 static const size_t option_paths[] = {FIELD(config), FIELD(read), FIELD(write)};

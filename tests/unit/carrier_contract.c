@@ -268,14 +268,15 @@ void contract_what_has_come_is_received_before_drained(void)
     ear_wait_for(&a.ear, "drained");
     CU_ASSERT(give(&a, "x", NULL, "late") == 0);
     connection_settle(&a);
-    CU_ASSERT(a.ear.n == 22 && strstr(a.ear.text, "x - last; drained") && !strstr(a.ear.text, "late"));
+    CU_ASSERT(a.ear.n == 22 && strstr(a.ear.text, "x - last; drained") &&
+              !strstr(a.ear.text, "late"));
     carrier_ops->unsubscribe(a.state, subscribe(&a, "x", NULL), NULL, NULL);
     connection_close(&a);
 }
 
 void contract_no_subject_is_refused(void)
 {
-    static const char *const wrong[] = {"",    ".",   "a.",    ".a",   "a..b",   "a b",
+    static const char *const wrong[] = {"",    ".",  "a.",    ".a",     "a..b",    "a b",
                                         "a.*", ">a", "a.>.b", "a\r\nb", "\xc3\xa4"};
     struct laz_carrier_subscription *subscription;
     struct laz_error err = {0};
@@ -362,8 +363,8 @@ static void *sender_main(void *user)
 
     for (unsigned i = 0; sender->stop ? !*sender->stop : i < MESSAGES; i++) {
         const int len = snprintf(text, sizeof text, "%u %u", sender->number, i);
-        const int rc = carrier_ops->send(sender->connection->state, "traffic", NULL, text,
-                                         (size_t)len, NULL);
+        const int rc =
+            carrier_ops->send(sender->connection->state, "traffic", NULL, text, (size_t)len, NULL);
         if (rc && !(sender->stop && rc == LAZ_ECLOSED))
             sender->is_failed = true;
         if (sender->stop && i % 20 == 0) /* not faster than it is taken */
@@ -443,8 +444,8 @@ void contract_operations_in_a_callback(void)
     struct connection a, b;
 
     CU_ASSERT_FATAL(two_open(&a, &b));
-    CU_ASSERT(carrier_ops->subscribe(b.state, "echo", NULL, echo_received, &b, &subscription,
-                                     NULL) == 0);
+    CU_ASSERT(
+        carrier_ops->subscribe(b.state, "echo", NULL, echo_received, &b, &subscription, NULL) == 0);
     connection_settle(&b);
     CU_ASSERT(give(&a, "echo", "r", "hello") == 0);
     ear_wait(&b.ear, 3);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* carrier_contract.h - what tests of carriers share: connections that write down what they hear, and
- * the cases that hold for each carrier (lazaret/carrier.h).
+/* carrier_contract.h - what tests of carriers share: connections that write down what they hear,
+ * and the cases that hold for each carrier (lazaret/carrier.h).
  *
  * The program says which plugin it is, and the options of a connection for those cases. */
 #ifndef LAZ_TESTS_CARRIER_CONTRACT_H

@@ -15,7 +15,6 @@
 
 char server_work[64];
 
-
 static void server_wait(struct server *server)
 {
     char path[160], text[512];

@@ -108,8 +108,8 @@ static void what_is_wrong_is_refused(void)
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
         const char *subject = i < sizeof wrong / sizeof *wrong ? wrong[i] : longest;
         CU_ASSERT(give(&a, subject, NULL, "m") == LAZ_EINVAL);
-        CU_ASSERT(carrier_ops->subscribe(a.state, subject, NULL, ear_received, &a.ear, &subscription,
-                                 &err) == LAZ_EINVAL);
+        CU_ASSERT(carrier_ops->subscribe(a.state, subject, NULL, ear_received, &a.ear,
+                                         &subscription, &err) == LAZ_EINVAL);
     }
     CU_ASSERT(give(&a, "a.>", NULL, "m") == LAZ_EINVAL);
     CU_ASSERT(carrier_ops->send(a.state, "x", NULL, large, 2 << 20, &err) == LAZ_ETOOBIG);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_carrier_nats.c - the carrier `nats`, with a server of NATS that is started for it: on loopback,
- * at a port that was free. */
+/* test_carrier_nats.c - the carrier `nats`, with a server of NATS that is started for it: on
+ * loopback, at a port that was free. */
 #include "carrier_contract.h"
 #include "nats_server.h"
 
@@ -79,8 +79,7 @@ static void options_that_cannot_be_used_are_refused(void)
 
 static void who_does_not_answer_is_not_waited_for(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
     struct laz_error err = {0};
     const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -213,7 +212,7 @@ static void tls_is_what_it_should_be(void)
     HAS(err.text, "mismatch");
     CU_ASSERT(tls_open(&server, ",\"ca\":\"@/other.pem\"" CLIENT, &err) == LAZ_ECONFIG);
     HAS(err.text, "certificate");
-    CU_ASSERT(tls_open(&server, CLIENT, &err) == LAZ_ECONFIG); /* authorities of the system */
+    CU_ASSERT(tls_open(&server, CLIENT, &err) == LAZ_ECONFIG);       /* authorities of the system */
     CU_ASSERT(tls_open(&server, ",\"ca\":\"@/ca.pem\"", &err) != 0); /* it wants a certificate */
     CU_ASSERT(tls_open(&plain, ",\"ca\":\"@/ca.pem\"", &err) == LAZ_ECONFIG);
     CU_ASSERT(try_open(options_for(&server, "nats", ""), &err) == LAZ_ECONFIG);
@@ -337,8 +336,8 @@ static void another_server_of_the_list_is_taken(void)
 
     server_begin(&one, "one", "");
     server_begin(&two, "two", "");
-    snprintf(options, sizeof options,
-             "{\"url\":[\"nats://127.0.0.1:%d\",\"nats://localhost:%d\"]}", one.port, two.port);
+    snprintf(options, sizeof options, "{\"url\":[\"nats://127.0.0.1:%d\",\"nats://localhost:%d\"]}",
+             one.port, two.port);
     server_kill(&one);
     CU_ASSERT_FATAL(connection_open(&a, options, NULL) == 0);
     connection_settle(&a);

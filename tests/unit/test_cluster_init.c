@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_cluster_init.c - what lazaret cluster init writes: a server of NATS takes it, and lets nobody
- * hear or send what is not his. */
+/* test_cluster_init.c - what lazaret cluster init writes: a server of NATS takes it, and lets
+ * nobody hear or send what is not his. */
 #include "carrier_contract.h"
 #include "nats_server.h"
 
@@ -155,9 +155,16 @@ static void refusals_of_a_caller(struct connection *a)
     static const char *const not_sent[] = {"lz.1.c.b-caller." ID, "lz.1.c.a-caller." ID,
                                            "lz.1.w.one.ctl",      "lz.1.w.one.hb",
                                            "lz.1.s." ID ".out",   "other"};
-    static const char *const not_heard[] = {
-        ">",           "lz.>",          "lz.1.>",        "lz.1.open.default", "lz.1.s." ID ".in",
-        "lz.1.s.>",    "lz.1.c.>",      "lz.1.c.b-caller.>", "lz.1.w.one.ctl", "lz.1.w.>"};
+    static const char *const not_heard[] = {">",
+                                            "lz.>",
+                                            "lz.1.>",
+                                            "lz.1.open.default",
+                                            "lz.1.s." ID ".in",
+                                            "lz.1.s.>",
+                                            "lz.1.c.>",
+                                            "lz.1.c.b-caller.>",
+                                            "lz.1.w.one.ctl",
+                                            "lz.1.w.>"};
 
     for (size_t i = 0; i < sizeof not_sent / sizeof *not_sent; i++)
         may_not_send(a, not_sent[i]);

@@ -134,9 +134,10 @@ static void nats_error(natsConnection *connection, natsSubscription *subscriptio
         return;
     }
     snprintf(line, sizeof line, "%s%s",
-             status == NATS_SLOW_CONSUMER ? "messages were lost, because they came faster than they "
-                                            "were taken: "
-                                          : "the server: ",
+             status == NATS_SLOW_CONSUMER
+                 ? "messages were lost, because they came faster than they "
+                   "were taken: "
+                 : "the server: ",
              text);
     nats_log(state, LAZ_LOG_WARNING, line);
 }

@@ -251,10 +251,6 @@ static const struct laz_carrier_ops ops = {
 };
 
 LAZ_PLUGIN(nats) = {
-    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_CARRIER),
-    .name = "nats",
-    .version = "0.1.0",
-    .summary = "messages by servers of NATS",
-    .options = nats_options,
-    .ops = &ops,
+    LAZ_PLUGIN_HEAD(LAZ_PLUGIN_CARRIER),      .name = "nats",          .version = "0.1.0",
+    .summary = "messages by servers of NATS", .options = nats_options, .ops = &ops,
 };

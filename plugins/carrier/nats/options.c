@@ -27,8 +27,9 @@ const struct laz_option nats_options[] = {
     LAZ_OPTION("password", LAZ_OPT_STRING, "", "of the user", .flags = LAZ_OPT_SECRET),
     LAZ_OPTION("token", LAZ_OPT_STRING, "", "in place of a user", .flags = LAZ_OPT_SECRET),
     LAZ_OPTION("credentials", LAZ_OPT_PATH, "", "a .creds file, in place of a user"),
-    LAZ_OPTION("ca", LAZ_OPT_PATH, "",
-               "authorities that the server's certificate may be of (PEM); else those of the system"),
+    LAZ_OPTION(
+        "ca", LAZ_OPT_PATH, "",
+        "authorities that the server's certificate may be of (PEM); else those of the system"),
     LAZ_OPTION("certificate", LAZ_OPT_PATH, "", "of this client, with its chain (PEM)"),
     LAZ_OPTION("key", LAZ_OPT_PATH, "", "of the certificate (PEM)"),
     LAZ_OPTION("server_name", LAZ_OPT_STRING, "",
@@ -40,7 +41,10 @@ const struct laz_option nats_options[] = {
     LAZ_OPTIONS_END,
 };
 
-#define FIELD(key, type) {#key, type, offsetof(struct nats_config, key)}
+#define FIELD(key, type)                                                                           \
+    {                                                                                              \
+#key, type, offsetof(struct nats_config, key)                                              \
+    }
 static const struct laz_option_field nats_fields[] = {
     FIELD(url, LAZ_OPT_ANY),
     FIELD(name, LAZ_OPT_STRING),
@@ -70,8 +74,7 @@ static bool nats_host_port(const char *text, char host[NATS_HOST + 1], const cha
 {
     const bool is_bracketed = *text == '[';
     static const char address[] = "0123456789abcdefABCDEF:.";
-    static const char name[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
+    static const char name[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_";
     const char *begin = text + is_bracketed;
     const size_t len = strspn(begin, is_bracketed ? address : name);
     const char *end = begin + len;
@@ -147,7 +150,8 @@ static int nats_config_servers(const struct laz_json_api *json, struct nats_conf
 
 static int nats_config_check(const struct nats_config *config, struct laz_error *err)
 {
-    const int who = (config->user != NULL) + (config->token != NULL) + (config->credentials != NULL);
+    const int who =
+        (config->user != NULL) + (config->token != NULL) + (config->credentials != NULL);
 
     if (!config->user != !config->password)
         return laz_fail(err, LAZ_ECONFIG, "user and password go together");
@@ -156,7 +160,8 @@ static int nats_config_check(const struct nats_config *config, struct laz_error 
     if (!config->certificate != !config->key)
         return laz_fail(err, LAZ_ECONFIG, "certificate and key go together");
     for (size_t i = 0; i < config->n_servers; i++)
-        if (!config->servers[i].is_tls && (config->ca || config->certificate || config->server_name))
+        if (!config->servers[i].is_tls &&
+            (config->ca || config->certificate || config->server_name))
             return laz_fail(err, LAZ_ECONFIG, "%s: what is about TLS needs a URL with tls://",
                             config->ca            ? "ca"
                             : config->certificate ? "certificate"
