@@ -4,6 +4,7 @@
 #include "carrier_contract.h"
 
 #include "bus.h"
+#include "plugin/plugin.h"
 
 #include <stdlib.h>
 #include <string.h>
