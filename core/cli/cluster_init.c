@@ -162,7 +162,7 @@ static int init_directory(struct init *init, const char *directory, struct laz_e
     if (!init->directory)
         return laz_error_nomem(err);
     for (const char *at = init->directory; *at; at++)
-        if ((unsigned char)*at < ' ' || strchr("\"\\$", *at))
+        if ((unsigned char)*at < ' ' || strchr("\"'\\$", *at))
             return laz_error_set(err, LAZ_EINVAL, 0,
                                  "%s: a path with quotes, backslashes or dollars cannot stand in a "
                                  "configuration",
@@ -198,20 +198,20 @@ static void init_permissions(struct laz_buf *conf, enum init_role role, const ch
 {
     switch (role) {
     case INIT_WORKER:
-        laz_buf_puts(conf, "        publish: { allow: [\"lz.1.c.>\", \"lz.1.w.*.hb\"] }\n"
-                           "        subscribe: { allow: [\"lz.1.open.*\", \"lz.1.s.*.in\", "
-                           "\"lz.1.w.*.ctl\"] }\n");
+        laz_buf_puts(conf, "        publish: { allow: ['lz.1.c.>', 'lz.1.w.*.hb'] }\n"
+                           "        subscribe: { allow: ['lz.1.open.*', 'lz.1.s.*.in', "
+                           "'lz.1.w.*.ctl'] }\n");
         return;
     case INIT_CALLER:
         laz_buf_printf(conf,
-                       "        publish: { allow: [\"lz.1.open.*\", \"lz.1.s.*.in\"] }\n"
-                       "        subscribe: { allow: [\"lz.1.c.%s.>\", \"lz.1.w.*.hb\"], deny: "
-                       "[\"_INBOX.>\"] }\n",
+                       "        publish: { allow: ['lz.1.open.*', 'lz.1.s.*.in'] }\n"
+                       "        subscribe: { allow: ['lz.1.c.%s.>', 'lz.1.w.*.hb'], deny: "
+                       "['_INBOX.>'] }\n",
                        user);
         return;
     case INIT_OPERATOR:
-        laz_buf_puts(conf, "        publish: { allow: [\"lz.1.w.*.ctl\"] }\n"
-                           "        subscribe: { allow: [\"lz.1.w.>\"] }\n");
+        laz_buf_puts(conf, "        publish: { allow: ['lz.1.w.*.ctl'] }\n"
+                           "        subscribe: { allow: ['lz.1.w.>'] }\n");
         return;
     }
 }
@@ -234,8 +234,7 @@ static int init_user(struct init *init, size_t conf_at, enum init_role role, con
         return rc;
     init_fragment(init, text, role, tenant, user, password);
     struct laz_buf *conf = &init->files[conf_at].text;
-    laz_buf_printf(conf, "      { user: \"%s\", password: \"%s\", permissions: {\n", user,
-                   password);
+    laz_buf_printf(conf, "      { user: '%s', password: '%s', permissions: {\n", user, password);
     init_permissions(conf, role, user);
     laz_buf_puts(conf, "      } }\n");
     laz_wipe(password, sizeof password);
@@ -252,7 +251,7 @@ static void init_head(const struct init *init, struct laz_buf *conf)
                    init_port(init->url));
     if (init->is_tls)
         laz_buf_printf(conf,
-                       "tls {\n  cert_file: \"%s/server.pem\"\n  key_file: \"%s/server.key\"\n"
+                       "tls {\n  cert_file: '%s/server.pem'\n  key_file: '%s/server.key'\n"
                        "  timeout: 5\n}\n",
                        init->directory, init->directory);
     else
@@ -266,8 +265,8 @@ static void init_streams(struct laz_buf *conf)
 {
     laz_buf_puts(conf,
                  "    ]\n"
-                 "    exports: [ { stream: \"lz.1.w.*.hb\", accounts: [\"operators\"] } ]\n"
-                 "    imports: [ { stream: { account: \"operators\", subject: \"lz.1.w.*.ctl\" } } "
+                 "    exports: [ { stream: 'lz.1.w.*.hb', accounts: ['operators'] } ]\n"
+                 "    imports: [ { stream: { account: 'operators', subject: 'lz.1.w.*.ctl' } } "
                  "]\n  }\n");
 }
 
@@ -277,12 +276,12 @@ static int init_accounts(struct init *init, struct laz_error *err)
     int rc = 0;
 
     if (init->is_shared) {
-        laz_buf_puts(&init->files[at].text, "  \"shared\": {\n    users: [\n");
+        laz_buf_puts(&init->files[at].text, "  'shared': {\n    users: [\n");
         rc = init_user(init, at, INIT_WORKER, NULL, err);
     }
     for (size_t i = 0; !rc && i < init->n_tenants; i++) {
         if (!init->is_shared) {
-            laz_buf_printf(&init->files[at].text, "  \"%s\": {\n    users: [\n", init->tenants[i]);
+            laz_buf_printf(&init->files[at].text, "  '%s': {\n    users: [\n", init->tenants[i]);
             rc = init_user(init, at, INIT_WORKER, init->tenants[i], err);
         }
         if (!rc)
@@ -292,13 +291,13 @@ static int init_accounts(struct init *init, struct laz_error *err)
     }
     if (init->is_shared)
         init_streams(&init->files[at].text);
-    laz_buf_puts(&init->files[at].text, "  \"operators\": {\n    users: [\n");
+    laz_buf_puts(&init->files[at].text, "  'operators': {\n    users: [\n");
     if (!rc)
         rc = init_user(init, at, INIT_OPERATOR, NULL, err);
     struct laz_buf *conf = &init->files[at].text;
-    laz_buf_puts(conf, "    ]\n    exports: [ { stream: \"lz.1.w.*.ctl\" } ]\n    imports: [\n");
+    laz_buf_puts(conf, "    ]\n    exports: [ { stream: 'lz.1.w.*.ctl' } ]\n    imports: [\n");
     for (size_t i = 0; i < (init->is_shared ? 1 : init->n_tenants); i++)
-        laz_buf_printf(conf, "      { stream: { account: \"%s\", subject: \"lz.1.w.*.hb\" } }\n",
+        laz_buf_printf(conf, "      { stream: { account: '%s', subject: 'lz.1.w.*.hb' } }\n",
                        init->is_shared ? "shared" : init->tenants[i]);
     laz_buf_puts(conf, "    ]\n  }\n}\n");
     return rc;
