@@ -145,6 +145,17 @@ const struct cli_command cli_commands[] = {
         .run = cli_token,
     },
     {
+        .name = "cluster",
+        .bit = CLI_FOR_CLUSTER,
+        .operands = "init DIR",
+        .max_operands = 2,
+        .summary = "set up sessions on many machines",
+        .text = "init writes into DIR the configuration of a server of NATS (nats-server.conf), of "
+                "workers, callers\nand operators who use it, with fresh passwords, and the keys of "
+                "tokens. Each tenant has an\naccount of its own. Nothing is overwritten.",
+        .run = cli_cluster,
+    },
+    {
         .name = "mcp",
         .bit = CLI_FOR_MCP,
         .operands = "[FILE]",

@@ -68,6 +68,11 @@ static const struct cli_option options[] = {
     {0, "cpu-time", "S", FIELD(cpu), CLI_FOR_TOKEN, "seconds of CPU time in a minute"},
     {0, "bytes", "SIZE", FIELD(bytes), CLI_FOR_TOKEN, "bytes in a minute"},
     {0, "requests", "N", FIELD(requests), CLI_FOR_TOKEN, "requests in a minute"},
+    {0, "tenant", "NAME", FIELD(tenants), CLI_FOR_CLUSTER, "who has sessions (main); repeatable"},
+    {0, "url", "URL", FIELD(url), CLI_FOR_CLUSTER,
+     "of the server: tls://HOST:PORT (tls://localhost:4222), or nats://HOST:PORT to try it"},
+    {0, "shared", NULL, FIELD(shared), CLI_FOR_CLUSTER,
+     "one account, for workers that several tenants share"},
     {0, "install", "CLIENT", FIELD(install), CLI_FOR_MCP,
      "write the configuration of claude, claude-desktop, codex, cursor or vscode"},
     {0, "dry-run", NULL, FIELD(dry_run), CLI_FOR_MCP, "with --install: show it, and write nothing"},
@@ -89,8 +94,8 @@ static const struct cli_option options[] = {
 };
 
 /* The fields of options that may be repeated. */
-static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(allow),
-                                      FIELD(env),  FIELD(set),  FIELD(file)};
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),   FIELD(allow),
+                                      FIELD(env),  FIELD(set),  FIELD(tenants), FIELD(file)};
 
 /* The fields whose paths are those of a working directory. */
 static const size_t option_paths[] = {FIELD(config), FIELD(read), FIELD(write)};
