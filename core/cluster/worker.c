@@ -305,7 +305,7 @@ static void worker_describe(const struct laz_worker *worker, struct laz_buf *jso
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "worker", worker->name);
     laz_json_add_text(&write, "boot", worker->boot);
-    laz_json_add_text(&write, "version", laz_version());
+    laz_json_add_text(&write, "version", LAZ_VERSION);
     laz_json_add_text(&write, "pool", worker->values->cluster.pool);
     laz_json_add_text(&write, "tenant", worker->values->cluster.tenant);
     laz_json_add_uint(&write, "places", worker->values->cluster.places);

@@ -7,7 +7,6 @@
  * would cost each call of a tool six more system calls. */
 #include "serve/serve_private.h"
 
-#include "cluster/cluster.h"
 #include "os/input.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -80,13 +79,6 @@ void laz_server_stop(struct laz_server *server)
         return;
     atomic_store(&server->is_stopped, true);
     laz_loop_wake(server->loop);
-}
-
-const char *laz_server_address(const struct laz_server *server)
-{
-    return server->path     ? server->path
-           : server->worker ? laz_worker_name(server->worker)
-                            : serve_gate_address(server);
 }
 
 static size_t server_unread(const void *user)

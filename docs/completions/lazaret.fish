@@ -62,6 +62,14 @@ complete -c lazaret -n '__fish_seen_subcommand_from serve' -l listen -r -F -d 's
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -l engines -x -d 'with --listen: N engines for the clients (1), 0: one for each processor'
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -l metrics -x -d 'answer GET /metrics and /healthz there (telemetry.listen)'
 complete -c lazaret -n '__fish_seen_subcommand_from serve' -f
+complete -c lazaret -n __fish_use_subcommand -f -a worker -d 'give callers on a bus places of this machine'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l read -r -F -d 'show the code this path, too (sandbox.read)'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l write -r -F -d 'let the code write to it (sandbox.write)'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l allow -x -d 'let the code reach it by the network (network.allow)'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l cwd -x -a '(__fish_complete_directories)' -d 'start in this directory, which is shown'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l env -x -d 'set a variable, or pass on one of this environment'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l engines -x -d 'with --listen: N engines for the clients (1), 0: one for each processor'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -f
 complete -c lazaret -n __fish_use_subcommand -f -a connect -d 'a server of another machine, as standard input and output'
 complete -c lazaret -n '__fish_seen_subcommand_from connect' -l token-file -r -F -d 'the token that clients at a port need (mcp: made if it is missing)'
 complete -c lazaret -n '__fish_seen_subcommand_from connect' -l ca -x -d 'authorities that the server'\''s certificate may be of'
@@ -97,4 +105,4 @@ complete -c lazaret -n '__fish_seen_subcommand_from audit' -a 'verify show'
 complete -c lazaret -n __fish_use_subcommand -f -a version -d 'print the version'
 complete -c lazaret -n '__fish_seen_subcommand_from version' -f
 complete -c lazaret -n __fish_use_subcommand -f -a help -d 'print this help, or that of a subcommand'
-complete -c lazaret -n '__fish_seen_subcommand_from help' -f -a 'run check plugins tools config plan doctor serve connect token cluster mcp audit version help'
+complete -c lazaret -n '__fish_seen_subcommand_from help' -f -a 'run check plugins tools config plan doctor serve worker connect token cluster mcp audit version help'
