@@ -17,11 +17,11 @@ jobs=$(nproc 2>/dev/null || echo 2)
 packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-config gcc libc6-dev
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     libjavascriptcoregtk-4.1-dev liblua5.4-dev bash-builtins libc-ares-dev libidn2-dev libmicrohttpd-dev
-    libcurl4-gnutls-dev libgnutls28-dev"
+    libcurl4-gnutls-dev libgnutls28-dev libnats-dev"
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs
-    python3-pip python3-setuptools python3-wheel r-cran-curl"
+    python3-pip python3-setuptools python3-wheel r-cran-curl nats-server"
 packages_clients="nodejs npm openssl r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
     python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"
@@ -63,7 +63,8 @@ packages_names='
     libidn2-dev         libidn2-devel       libidn2           libidn2-devel       libidn2-dev       libidn2
     libmicrohttpd-dev   libmicrohttpd-devel libmicrohttpd     libmicrohttpd-devel libmicrohttpd-dev libmicrohttpd
     libcurl4-gnutls-dev libcurl-devel       curl              libcurl-devel       curl-dev          curl
-    libgnutls28-dev     gnutls-devel        gnutls            libgnutls-devel     gnutls-dev        -'
+    libgnutls28-dev     gnutls-devel        gnutls            libgnutls-devel     gnutls-dev        -
+    libnats-dev         cnats-devel         -                 -                   -                 -'
 packages_managers='dnf pacman zypper apk brew' # the columns
 
 say() {

@@ -24,6 +24,7 @@ static const struct {
     [LAZ_VERDICT_PROTOCOL_ERROR] = {"protocol_error", 70, NULL},
     [LAZ_VERDICT_CRASHED] = {"crashed", 70, NULL},
     [LAZ_VERDICT_SETUP_FAILED] = {"setup_failed", 125, "setup"},
+    [LAZ_VERDICT_WORKER_LOST] = {"worker_lost", 69, NULL},
 };
 
 #define OUTCOME_VERDICTS (sizeof outcome_verdicts / sizeof outcome_verdicts[0])

@@ -44,11 +44,13 @@ struct cli {
         *listen, *engines, *metrics, *search, *limit, *artifacts, *token_file, *install;
     const char *sign_with, *expires, *audience, *sessions, *cpu, *bytes, *requests; /* token */
     const char *authorities, *certificate, *key, *server_name;                      /* connect */
-    struct laz_strv set;  /* KEY=VALUE, in order */
-    struct laz_strv code; /* of -e: lines of one program */
+    const char *url;         /* cluster init */
+    struct laz_strv tenants; /* the same */
+    struct laz_strv set;     /* KEY=VALUE, in order */
+    struct laz_strv code;    /* of -e: lines of one program */
     struct laz_strv read, write, allow, env;
     struct laz_strv file; /* NAME=PATH */
-    bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off;
+    bool json, quiet, verbose, check, help, version, dry_run, terminal_on, terminal_off, shared;
     bool is_ended;   /* "--" stands before the operands */
     bool is_program; /* of run: they are the command line of a program */
     /* The exit status of the code is that of the command, so what is lazaret's own is CLI_SETUP. */
@@ -83,6 +85,8 @@ struct cli {
 #define CLI_FOR_VERSION (1u << 11)
 #define CLI_FOR_TOKEN   (1u << 12)
 #define CLI_FOR_CONNECT (1u << 13)
+#define CLI_FOR_WORKER  (1u << 14)
+#define CLI_FOR_CLUSTER (1u << 15)
 #define CLI_FOR_CODE    (CLI_FOR_RUN | CLI_FOR_CHECK)
 #define CLI_FOR_BOX     (CLI_FOR_RUN | CLI_FOR_PLAN | CLI_FOR_CONFIG)
 #define CLI_FOR_ALL     UINT32_MAX
@@ -114,10 +118,13 @@ int cli_execute(struct cli *cli); /* run and check */
 int cli_plugins(struct cli *cli);
 int cli_skeleton(struct cli *cli); /* plugins new */
 int cli_serve(struct cli *cli);
+int cli_worker(struct cli *cli);
 int cli_mcp(struct cli *cli);
 int cli_token(struct cli *cli); /* needs no settings, as the next */
 int cli_connect(struct cli *cli);
-int cli_mcp_install(struct cli *cli); /* mcp --install */
+int cli_cluster(struct cli *cli);
+int cli_cluster_init(struct cli *cli); /* cluster init */
+int cli_mcp_install(struct cli *cli);  /* mcp --install */
 int cli_tools(struct cli *cli);
 int cli_config(struct cli *cli);
 int cli_plan(struct cli *cli);

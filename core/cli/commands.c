@@ -109,15 +109,27 @@ const struct cli_command cli_commands[] = {
         .run = cli_serve,
     },
     {
+        .name = "worker",
+        .bit = CLI_FOR_WORKER,
+        .operands = "",
+        .summary = "give callers on a bus places of this machine",
+        .text = "Serves as lazaret serve does, for callers that come by the carrier of section "
+                "[cluster], until it is\nsignalled, or was told to drain and the last of them has "
+                "left.",
+        .run = cli_worker,
+    },
+    {
         .name = "connect",
         .bit = CLI_FOR_CONNECT,
-        .operands = "tls://HOST[:PORT]",
+        .operands = "tls://HOST[:PORT] | cluster",
         .max_operands = 1,
         .summary = "a server of another machine, as standard input and output",
-        .text = "For clients that start lazaret serve: started with connect in its place, they "
-                "have the server of\nanother machine. --token-file has a token of its operator, or "
-                "--cert and --key a certificate; --ca\nnames the authorities that the server's "
-                "certificate may be of, which otherwise are those of this\nsystem.",
+        .text =
+            "For clients that start lazaret serve: started with connect in its place, they "
+            "have the server of\nanother machine. --token-file has a token of its operator, or "
+            "--cert and --key a certificate; --ca\nnames the authorities that the server's "
+            "certificate may be of, which otherwise are those of this\nsystem. cluster is a worker "
+            "that has a place, by the carrier of section [cluster].",
         .run = cli_connect,
     },
     {
@@ -131,6 +143,17 @@ const struct cli_command cli_commands[] = {
                 "new-key FILE makes the keys: FILE, with which\ntokens are signed, and FILE.pub "
                 "for servers.",
         .run = cli_token,
+    },
+    {
+        .name = "cluster",
+        .bit = CLI_FOR_CLUSTER,
+        .operands = "init DIR",
+        .max_operands = 2,
+        .summary = "set up sessions on many machines",
+        .text = "init writes into DIR the configuration of a server of NATS (nats-server.conf), of "
+                "workers, callers\nand operators who use it, with fresh passwords, and the keys of "
+                "tokens. Each tenant has an\naccount of its own. Nothing is overwritten.",
+        .run = cli_cluster,
     },
     {
         .name = "mcp",

@@ -70,7 +70,9 @@ static bool config_options(void *user, const char *section, const char *name,
         *options = runtime->options;
         return true;
     }
-    const uint32_t kind = strcmp(section, "tools") == 0 ? LAZ_PLUGIN_TOOL : LAZ_PLUGIN_BACKEND;
+    const uint32_t kind = strcmp(section, "tools") == 0     ? LAZ_PLUGIN_TOOL
+                          : strcmp(section, "cluster") == 0 ? LAZ_PLUGIN_CARRIER
+                                                            : LAZ_PLUGIN_BACKEND;
     if (laz_registry_find(registry, kind, name, &plugin, NULL) != 0)
         return false;
     *options = plugin->options;

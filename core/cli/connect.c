@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 #include "base/host_port.h"
+#include "cluster/cluster.h"
 #include "gate/gate.h"
 #include "os/programs.h"
 #include "os/trust.h"
@@ -39,8 +40,25 @@ static char *connect_address(const char *url)
     return NULL;
 }
 
+/* A place of another machine, by the bus. */
+static int connect_cluster(struct cli *cli)
+{
+    struct laz_registry *registry = NULL;
+    struct laz_error err = {0};
+    int status = cli_load(cli);
+
+    if (!status)
+        status = cli_registry(cli, false, &registry);
+    if (!status && laz_cluster_call(&cli->log, registry, cli->values, &err) != 0)
+        status = cli_fail(cli, &err);
+    laz_registry_free(registry);
+    return status;
+}
+
 int cli_connect(struct cli *cli)
 {
+    if (cli->n_operands == 1 && strcmp(cli->operands[0], "cluster") == 0)
+        return connect_cluster(cli);
     struct laz_strv argv = LAZ_STRV_INIT;
     struct laz_error err = {0};
     char *address = cli->n_operands == 1 ? connect_address(cli->operands[0]) : NULL;
@@ -50,7 +68,8 @@ int cli_connect(struct cli *cli)
     if (cli->json)
         return cli_refuse_json(cli);
     if (!address)
-        rc = laz_error_set(&err, LAZ_EINVAL, 0, "usage: lazaret connect tls://HOST[:PORT]");
+        rc = laz_error_set(&err, LAZ_EINVAL, 0,
+                           "usage: lazaret connect tls://HOST[:PORT], or lazaret connect cluster");
     else if (!cli->certificate != !cli->key)
         rc = laz_error_set(&err, LAZ_EINVAL, 0, "--cert and --key go together");
     laz_strv_add(&argv, program ? program : "");

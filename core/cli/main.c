@@ -20,8 +20,8 @@ static int main_dispatch(struct cli *cli)
         return cli_help(cli);
     if (cli->version)
         return cli_version(cli);
-    if (cli->command->bit & (CLI_FOR_HELP | CLI_FOR_VERSION | CLI_FOR_TOKEN |
-                             CLI_FOR_CONNECT)) /* also where the settings are wrong */
+    if (cli->command->bit & (CLI_FOR_HELP | CLI_FOR_VERSION | CLI_FOR_TOKEN | CLI_FOR_CONNECT |
+                             CLI_FOR_CLUSTER)) /* also where the settings are wrong */
         return cli->command->run(cli);
     status = cli_load(cli);
     return status ? status : cli->command->run(cli);
@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     status = cli_answer_missing(&cli, status);
     laz_settings_free(cli.settings);
     laz_strv_fini(&cli.set);
+    laz_strv_fini(&cli.tenants);
     laz_strv_fini(&cli.code);
     laz_strv_fini(&cli.read);
     laz_strv_fini(&cli.write);

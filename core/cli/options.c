@@ -20,15 +20,17 @@
 static const struct cli_option options[] = {
     {'e', NULL, "CODE", FIELD(code), CLI_FOR_RUN | CLI_FOR_CHECK,
      "the code itself, in place of a file; several are its lines"},
-    {0, "read", "PATH", FIELD(read), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "read", "PATH", FIELD(read), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "show the code this path, too (sandbox.read)"},
-    {0, "write", "PATH", FIELD(write), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "write", "PATH", FIELD(write), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "let the code write to it (sandbox.write)"},
-    {0, "allow", "HOST[:PORT]", FIELD(allow), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "allow", "HOST[:PORT]", FIELD(allow),
+     CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "let the code reach it by the network (network.allow)"},
-    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "cwd", "DIR", FIELD(cwd), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "start in this directory, which is shown"},
-    {0, "env", "NAME[=VALUE]", FIELD(env), CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "env", "NAME[=VALUE]", FIELD(env),
+     CLI_FOR_BOX | CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "set a variable, or pass on one of this environment"},
     {0, "file", "NAME=PATH", FIELD(file), CLI_FOR_RUN,
      "give the code a copy of this file, as NAME where it starts"},
@@ -46,7 +48,7 @@ static const struct cli_option options[] = {
     {0, "kind", "KIND", FIELD(kind), CLI_FOR_PLUGINS, "of a new plugin: tool, backend or runtime"},
     {0, "listen", "PLACE", FIELD(listen), CLI_FOR_SERVE | CLI_FOR_MCP,
      "serve clients at this Unix socket (serve: or tls://ADDRESS:PORT; mcp: or HOST:PORT)"},
-    {0, "engines", "N", FIELD(engines), CLI_FOR_SERVE,
+    {0, "engines", "N", FIELD(engines), CLI_FOR_SERVE | CLI_FOR_WORKER,
      "with --listen: N engines for the clients (1), 0: one for each processor"},
     {0, "metrics", "HOST:PORT", FIELD(metrics), CLI_FOR_SERVE | CLI_FOR_MCP,
      "answer GET /metrics and /healthz there (telemetry.listen)"},
@@ -66,6 +68,11 @@ static const struct cli_option options[] = {
     {0, "cpu-time", "S", FIELD(cpu), CLI_FOR_TOKEN, "seconds of CPU time in a minute"},
     {0, "bytes", "SIZE", FIELD(bytes), CLI_FOR_TOKEN, "bytes in a minute"},
     {0, "requests", "N", FIELD(requests), CLI_FOR_TOKEN, "requests in a minute"},
+    {0, "tenant", "NAME", FIELD(tenants), CLI_FOR_CLUSTER, "who has sessions (main); repeatable"},
+    {0, "url", "URL", FIELD(url), CLI_FOR_CLUSTER,
+     "of the server: tls://HOST:PORT (tls://localhost:4222), or nats://HOST:PORT to try it"},
+    {0, "shared", NULL, FIELD(shared), CLI_FOR_CLUSTER,
+     "one account, for workers that several tenants share"},
     {0, "install", "CLIENT", FIELD(install), CLI_FOR_MCP,
      "write the configuration of claude, claude-desktop, codex, cursor or vscode"},
     {0, "dry-run", NULL, FIELD(dry_run), CLI_FOR_MCP, "with --install: show it, and write nothing"},
@@ -87,8 +94,8 @@ static const struct cli_option options[] = {
 };
 
 /* The fields of options that may be repeated. */
-static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write), FIELD(allow),
-                                      FIELD(env),  FIELD(set),  FIELD(file)};
+static const size_t option_lists[] = {FIELD(code), FIELD(read), FIELD(write),   FIELD(allow),
+                                      FIELD(env),  FIELD(set),  FIELD(tenants), FIELD(file)};
 
 /* The fields whose paths are those of a working directory. */
 static const size_t option_paths[] = {FIELD(config), FIELD(read), FIELD(write)};

@@ -8,6 +8,8 @@
 #include "os/interrupt.h"
 #include "serve/serve.h"
 
+#include <string.h>
+
 static void serve_stop(void *server)
 {
     laz_server_stop(server);
@@ -33,7 +35,22 @@ static int serve_engines(const struct cli *cli, unsigned *engines, struct laz_er
     return 0;
 }
 
+static int serve_run(struct cli *cli);
+
+int cli_worker(struct cli *cli)
+{
+    cli->listen = LAZ_SERVER_CLUSTER;
+    return serve_run(cli);
+}
+
 int cli_serve(struct cli *cli)
+{
+    if (cli->listen && strcmp(cli->listen, LAZ_SERVER_CLUSTER) == 0)
+        return cli_problem(cli, "--listen cluster: that is what lazaret worker does");
+    return serve_run(cli);
+}
+
+static int serve_run(struct cli *cli)
 {
     const struct laz_engine_options engine = cli_engine_options(cli);
     struct laz_server_options options = {

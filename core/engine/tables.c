@@ -15,9 +15,12 @@
 
 /* Finds the options that a table is checked against. LAZ_ENOENT: no such plugin. *options stays
  * NULL if the table cannot be checked. */
-static int tables_find(struct laz_registry *registry, bool runtime, const char *name,
+static int tables_find(struct laz_registry *registry, const char *section, const char *name,
                        const struct laz_option **options, struct laz_error *err)
 {
+    const bool runtime = strcmp(section, "runtime") == 0;
+    const uint32_t kind =
+        strcmp(section, "cluster") == 0 ? LAZ_PLUGIN_CARRIER : LAZ_PLUGIN_BACKEND;
     const struct laz_runtime_info *info;
     const struct laz_plugin *plugin;
     int rc;
@@ -27,7 +30,7 @@ static int tables_find(struct laz_registry *registry, bool runtime, const char *
         if (rc == 0)
             *options = info->options;
     } else {
-        rc = laz_registry_find(registry, LAZ_PLUGIN_BACKEND, name, &plugin, err);
+        rc = laz_registry_find(registry, kind, name, &plugin, err);
         if (rc == 0)
             *options = plugin->options;
     }
@@ -88,7 +91,7 @@ static int tables_check_one(struct laz_registry *registry, const char *section,
 {
     const struct laz_option *options = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
-    int rc = tables_find(registry, strcmp(section, "runtime") == 0, table->key, &options, err);
+    int rc = tables_find(registry, section, table->key, &options, err);
 
     if (rc == LAZ_ENOENT) {
         laz_toml_position(&text, table->toml, table->key_line, table->key_column);

@@ -181,6 +181,8 @@ int serve_accept_begin(struct laz_server *first, const char *path, struct laz_er
 
     if (strncmp(path, tls, sizeof tls - 1) == 0)
         return serve_gate_begin(first, path + sizeof tls - 1, err);
+    if (strcmp(path, LAZ_SERVER_CLUSTER) == 0)
+        return serve_worker_begin(first, err);
     int rc = laz_os_remove_dead_socket(path, err);
 
     if (!rc)
@@ -199,6 +201,7 @@ int serve_accept_begin(struct laz_server *first, const char *path, struct laz_er
 void serve_accept_end(struct laz_server *first)
 {
     serve_gate_end(first);
+    serve_worker_end(first);
     laz_io_stop(first->listener_io);
     laz_timer_stop(first->again);
     laz_os_close(&first->listener);

@@ -11,6 +11,7 @@
 #include "serve/serve_private.h"
 
 #include "base/container.h"
+#include "cluster/cluster.h"
 #include "os/thread.h"
 
 #include <stdlib.h>
@@ -103,6 +104,13 @@ static int beside_watch(struct laz_server *first, struct laz_error *err)
     if (rc)
         laz_settings_blame(values, "telemetry.listen", NULL, err);
     return rc;
+}
+
+const char *laz_server_address(const struct laz_server *server)
+{
+    return server->path     ? server->path
+           : server->worker ? laz_worker_name(server->worker)
+                            : serve_gate_address(server);
 }
 
 const char *laz_server_metrics(const struct laz_server *server)

@@ -568,12 +568,11 @@ static int request_place(struct serve_request *request, const struct serve_messa
         return rc;
     request->is_once = true;
     *place = laz_place_fresh(&client->server->engine->sessions, NULL);
-    *fresh = (struct laz_session_options){
-        .size = sizeof *fresh,
-        .runtime = message->runtime,
-        .warm = 1,
-        .no_wait = 1,
-        .identity = serve_client_identity(client)};
+    *fresh = (struct laz_session_options){.size = sizeof *fresh,
+                                          .runtime = message->runtime,
+                                          .warm = 1,
+                                          .no_wait = 1,
+                                          .identity = serve_client_identity(client)};
     return tools_of_client(client, NULL,
                            (const struct laz_session_tool ***)(uintptr_t)&fresh->tools,
                            &fresh->n_tools, err);

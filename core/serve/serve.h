@@ -16,7 +16,8 @@ struct laz_server;
 struct laz_server_options {
     const struct laz_settings *settings;
     const struct laz_engine_options *engine;
-    const char *listen; /* path of the socket, or tls://ADDRESS:PORT for clients of other machines;
+#define LAZ_SERVER_CLUSTER "cluster"
+    const char *listen; /* path of the socket, LAZ_SERVER_CLUSTER, or tls://ADDRESS:PORT for clients of other machines;
                            NULL: standard input and output are the client */
     /* Over which clients are spread, at most LAZ_SERVER_ENGINES; 0: laz_engines_usual(). Without
      * `listen` 1. All but the first one are on threads of their own. */

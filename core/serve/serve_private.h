@@ -21,7 +21,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-struct laz_input; /* os/input.h */
+struct laz_input;  /* os/input.h */
+struct laz_worker; /* cluster/cluster.h */
 
 #define SERVE_CLIENTS 64 /* of this user, of all engines */
 
@@ -149,7 +150,8 @@ struct laz_server {
     struct laz_endpoint *endpoint;  /* of the first one; NULL: none */
     atomic_uint pooled;             /* of the first one, as the next: sessions of all pools */
     struct laz_identities identities;
-    struct serve_gate *gate; /* NULL: all clients are of this user */
+    struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
+    struct laz_worker *worker; /* the same of a bus */
     pthread_t thread;        /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
@@ -183,6 +185,12 @@ void serve_accept_end(struct laz_server *first);
 int serve_gate_begin(struct laz_server *first, const char *address, struct laz_error *err);
 const char *serve_gate_address(const struct laz_server *first); /* "tls://...", borrowed */
 void serve_gate_end(struct laz_server *first);
+
+/* ---- worker.c: clients by a bus -------------------------------------------------------------- */
+
+/* Offers places, as [cluster] says. Errors: of laz_worker_new. */
+int serve_worker_begin(struct laz_server *first, struct laz_error *err);
+void serve_worker_end(struct laz_server *first);
 
 /* ---- client.c: connections ------------------------------------------------------------------- */
 

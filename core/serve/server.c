@@ -81,11 +81,6 @@ void laz_server_stop(struct laz_server *server)
     laz_loop_wake(server->loop);
 }
 
-const char *laz_server_address(const struct laz_server *server)
-{
-    return server->path ? server->path : serve_gate_address(server);
-}
-
 static size_t server_unread(const void *user)
 {
     const struct laz_server *server = user;

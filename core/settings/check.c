@@ -183,7 +183,8 @@ static void check_table(struct check *check, const char *section, struct laz_tom
 static void check_section(struct check *check, const char *section, struct laz_toml_node *table)
 {
     bool runtime = strcmp(section, "runtime") == 0;
-    bool has_plugins = runtime || strcmp(section, "sandbox") == 0;
+    bool has_plugins =
+        runtime || strcmp(section, "sandbox") == 0 || strcmp(section, "cluster") == 0;
 
     for (struct laz_toml_node *node = table->first; node; node = node->next) {
         const struct schema_key *row = laz_schema_find(section, node->key, node->key_len);

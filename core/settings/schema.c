@@ -41,6 +41,10 @@ const struct schema_section laz_schema_sections[] = {
     {"mcp", "The MCP server, `lazaret mcp`; see `mcp.md`."},
     {"serve", "Clients of other machines, `lazaret serve --listen tls://ADDRESS:PORT`; see "
               "`remote.md`. Limits hold for each identity; a token can narrow them."},
+    {"cluster",
+     "Sessions on many machines: `lazaret worker` gives places, `lazaret connect cluster` "
+     "uses one; see `scale.md`. A table below it, `[cluster.NAME]`, holds the options of "
+     "the carrier NAME; `lazaret plugins NAME` lists them."},
     {"telemetry", "What is shown to those who watch lazaret: counters, health and traces; see "
                   "`telemetry.md`."},
     {"workers", "Threads for tools and hooks."},
@@ -330,6 +334,25 @@ const struct schema_key laz_schema[] = {
     KEY("serve.approvals", BOOLEAN, serve.approvals, "false",
         .help = "May clients of other machines decide on calls of this server's tools that need an "
                 "approval? On those of their own tools they always do."),
+    KEY("cluster.carrier", NAME, cluster.carrier, "\"nats\"",
+        .help = "What takes messages between callers and workers: the name of a carrier."),
+    KEY("cluster.pool", NAME, cluster.pool, "\"default\"",
+        .help = "Of which pool a worker gives places, and a caller takes one."),
+    KEY("cluster.places", COUNT, cluster.places, "100", .min = 1, .max = 100000,
+        .help = "Callers that a worker has at a time; a full one is asked for nothing. What each "
+                "of them may use is said by `[serve]`, and by its token."),
+    KEY("cluster.caller", NAME, cluster.caller, "\"\"",
+        .help = "The name of a caller on the bus, below which it gets its messages: what its "
+                "account lets it listen to. `\"\"`: a random one."),
+    KEY("cluster.token", FILE, cluster.token, "\"\"",
+        .help = "The file with the token of a caller, which a worker asks for if its "
+                "`serve.token_keys` names keys."),
+    KEY("cluster.tenant", NAME, cluster.tenant, "\"\"",
+        .help = "Whose callers a worker takes, by the names in their tokens before the first "
+                "point: `acme` for `acme.alice`. `\"\"`: anybody's. Where `landlock` makes the "
+                "boxes, sessions of several callers have one user: give each worker one tenant."),
+    KEY("cluster.open_timeout", TIME, cluster.open_timeout_ms, "30", .min = 100, .max = 1 * DAYS,
+        .help = "Time in which a caller has to find a place."),
     KEY("telemetry.listen", LISTEN, telemetry.listen, "\"\"",
         .help =
             "Where `lazaret serve` and `lazaret mcp` answer `GET /metrics` and `/healthz`: a "

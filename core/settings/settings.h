@@ -96,6 +96,10 @@ struct laz_settings_values {
         bool approvals;
     } serve;
     struct {
+        char *carrier, *pool, *caller, *token, *tenant; /* the last three: "": none */
+        uint64_t places, open_timeout_ms;
+    } cluster;
+    struct {
         char *listen, *endpoint, *service; /* "": none */
         struct laz_strv headers;           /* NAME=VALUE */
     } telemetry;

@@ -53,7 +53,7 @@ for name in $subcommands; do
     prints help 0 '' "$name" --help --json
     prints version 0 '' "$name" --json --version
     case $name in
-        help | version | token | connect) continue ;;
+        help | version | token | connect | cluster) continue ;;
         audit) set -- verify none.log ;;
         mcp) set -- --install claude client.json ;;
         run | check) set -- -e 1 ;;

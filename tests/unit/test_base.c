@@ -442,9 +442,9 @@ static void enforcement_bits_have_words_without_gaps(void)
 
 static void outcomes_have_a_row_each(void)
 {
-    for (int verdict = LAZ_VERDICT_OK; verdict <= LAZ_VERDICT_SETUP_FAILED; verdict++)
+    for (int verdict = LAZ_VERDICT_OK; verdict <= LAZ_VERDICT_WORKER_LOST; verdict++)
         CU_ASSERT_PTR_NOT_NULL(laz_verdict_name((enum laz_verdict)verdict));
-    UNIT_TEXT(laz_verdict_name(LAZ_VERDICT_SETUP_FAILED + 1), "?");
+    UNIT_TEXT(laz_verdict_name(LAZ_VERDICT_WORKER_LOST + 1), "?");
     UNIT_TEXT(laz_verdict_error_kind(LAZ_VERDICT_SYNTAX_ERROR), "syntax");
     UNIT_TEXT(laz_verdict_error_kind(LAZ_VERDICT_CRASHED), "crashed");
     CU_ASSERT_PTR_NULL(laz_error_kinds[LAZ_OUTCOME_VALUE].name);

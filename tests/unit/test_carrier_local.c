@@ -1,140 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* test_carrier_local.c - the carrier `local`: as a plugin, and its bus, which the simulation uses.
  */
-#include "unit.h"
+#include "carrier_contract.h"
 
-#include "base/json.h"
 #include "bus.h"
 #include "plugin/plugin.h"
 
-#include <lazaret/carrier.h>
-
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the plugin -------------------------------------------------------------------------------
  */
-
-/* Who hears of a carrier; a list of what, in their order. */
-struct ear {
-    pthread_mutex_t lock;
-    pthread_cond_t heard;
-    char text[4096];
-    unsigned n;
-};
-
-static void ear_add(struct ear *ear, const char *what, const char *text, size_t len)
-{
-    pthread_mutex_lock(&ear->lock);
-    const size_t at = strlen(ear->text);
-    snprintf(ear->text + at, sizeof ear->text - at, "%s%s%.*s", at ? "; " : "", what, (int)len,
-             text);
-    ear->n++;
-    pthread_cond_broadcast(&ear->heard);
-    pthread_mutex_unlock(&ear->lock);
-}
-
-static void ear_wait(struct ear *ear, unsigned n)
-{
-    pthread_mutex_lock(&ear->lock);
-    while (ear->n < n)
-        pthread_cond_wait(&ear->heard, &ear->lock);
-    pthread_mutex_unlock(&ear->lock);
-}
-
-static void ear_log(void *host, uint32_t level, const char *text)
-{
-    (void)level;
-    ear_add(host, "log ", text, strlen(text));
-}
-
-static void ear_connected(void *host)
-{
-    ear_add(host, "connected", "", 0);
-}
-
-static void ear_disconnected(void *host, const char *why)
-{
-    ear_add(host, "disconnected ", why, strlen(why));
-}
-
-static void ear_refused(void *host, uint32_t what, const char *subject, const char *why)
-{
-    (void)what;
-    (void)why;
-    ear_add(host, "refused ", subject, strlen(subject));
-}
-
-static void ear_nobody(void *host, const char *reply)
-{
-    ear_add(host, "nobody ", reply, strlen(reply));
-}
-
-static void ear_received(void *user, const char *subject, const char *reply, const char *data,
-                         size_t len)
-{
-    char what[600];
-
-    snprintf(what, sizeof what, "%s %s ", subject, reply ? reply : "-");
-    ear_add(user, what, data, len);
-}
-
-static void ear_drained(void *user)
-{
-    ear_add(user, "drained", "", 0);
-}
-
-struct connection {
-    struct ear ear;
-    struct laz_carrier_services services;
-    void *state;
-};
-
-static struct laz_module *module;
-static const struct laz_carrier_ops *ops;
-
-static int connection_open(struct connection *connection, const char *options,
-                           struct laz_error *err)
-{
-    memset(connection, 0, sizeof *connection);
-    pthread_mutex_init(&connection->ear.lock, NULL);
-    pthread_cond_init(&connection->ear.heard, NULL);
-    connection->services = (struct laz_carrier_services){.size = sizeof connection->services,
-                                                         .json = laz_json_api(),
-                                                         .host = &connection->ear,
-                                                         .log = ear_log,
-                                                         .connected = ear_connected,
-                                                         .disconnected = ear_disconnected,
-                                                         .refused = ear_refused,
-                                                         .nobody = ear_nobody};
-    return ops->open(&connection->services, options, strlen(options), &connection->state, err);
-}
-
-static void connection_close(struct connection *connection)
-{
-    ops->close(connection->state);
-    pthread_mutex_destroy(&connection->ear.lock);
-    pthread_cond_destroy(&connection->ear.heard);
-}
-
-static struct laz_carrier_subscription *subscribe(struct connection *connection,
-                                                  const char *subject, const char *queue)
-{
-    struct laz_carrier_subscription *subscription = NULL;
-    struct laz_error err = {0};
-
-    CU_ASSERT(ops->subscribe(connection->state, subject, queue, ear_received, &connection->ear,
-                             &subscription, &err) == 0);
-    return subscription;
-}
-
-static int give(struct connection *connection, const char *subject, const char *reply,
-                const char *text)
-{
-    return ops->send(connection->state, subject, reply, text, strlen(text), NULL);
-}
 
 /* With a clock that a test moves: `ms` later. */
 static void later(struct connection *connection, const char *ms)
@@ -178,7 +54,7 @@ static void one_of_a_queue_group_gets_a_message(void)
         give(&c, "q", NULL, "m");
     later(&a, "10");
     CU_ASSERT(a.ear.n + b.ear.n == 2 + 40 && a.ear.n > 1 && b.ear.n > 1 && c.ear.n == 1 + 40);
-    ops->unsubscribe(b.state, gone, NULL, NULL);
+    carrier_ops->unsubscribe(b.state, gone, NULL, NULL);
     const unsigned before = b.ear.n;
     for (int i = 0; i < 10; i++)
         give(&c, "q", NULL, "m");
@@ -208,7 +84,7 @@ static void what_has_come_is_received_before_the_end_of_a_subscription(void)
     CU_ASSERT_FATAL(connection_open(&a, MANUAL, NULL) == 0);
     struct laz_carrier_subscription *subscription = subscribe(&a, "x", NULL);
     give(&a, "x", NULL, "1");
-    ops->unsubscribe(a.state, subscription, ear_drained, &a.ear);
+    carrier_ops->unsubscribe(a.state, subscription, ear_drained, &a.ear);
     give(&a, "x", NULL, "2");
     later(&a, "20");
     UNIT_TEXT(a.ear.text, "connected; x - 1; drained");
@@ -233,12 +109,12 @@ static void what_is_wrong_is_refused(void)
     for (size_t i = 0; i <= sizeof wrong / sizeof *wrong; i++) {
         const char *subject = i < sizeof wrong / sizeof *wrong ? wrong[i] : longest;
         CU_ASSERT(give(&a, subject, NULL, "m") == LAZ_EINVAL);
-        CU_ASSERT(ops->subscribe(a.state, subject, NULL, ear_received, &a.ear, &subscription,
-                                 &err) == LAZ_EINVAL);
+        CU_ASSERT(carrier_ops->subscribe(a.state, subject, NULL, ear_received, &a.ear,
+                                         &subscription, &err) == LAZ_EINVAL);
     }
     CU_ASSERT(give(&a, "a.>", NULL, "m") == LAZ_EINVAL);
-    CU_ASSERT(ops->send(a.state, "x", NULL, large, 2 << 20, &err) == LAZ_ETOOBIG);
-    CU_ASSERT(ops->send(a.state, "x", NULL, large, LAZ_CARRIER_MESSAGE, &err) == 0);
+    CU_ASSERT(carrier_ops->send(a.state, "x", NULL, large, 2 << 20, &err) == LAZ_ETOOBIG);
+    CU_ASSERT(carrier_ops->send(a.state, "x", NULL, large, LAZ_CARRIER_MESSAGE, &err) == 0);
     CU_ASSERT(give(&a, "local.advance", NULL, "") == LAZ_EINVAL);
     CU_ASSERT(give(&a, "local.advance", NULL, "-1") == LAZ_EINVAL);
     CU_ASSERT(give(&a, "local.advance", NULL, "1x") == LAZ_EINVAL);
@@ -265,7 +141,7 @@ static void a_thread_delivers(void)
     give(&a, "y", "r", "m");
     ear_wait(&a.ear, 2);
     UNIT_TEXT(a.ear.text, "connected; nobody r");
-    ops->unsubscribe(b.state, subscription, ear_drained, &b.ear);
+    carrier_ops->unsubscribe(b.state, subscription, ear_drained, &b.ear);
     ear_wait(&b.ear, 52);
     connection_close(&b);
     connection_close(&a);
@@ -456,6 +332,7 @@ static void many_subjects_and_events_are_found(void)
 }
 
 static const struct unit_test tests[] = {
+    CONTRACT_TESTS,
     UNIT(messages_come_in_order_after_their_delay),
     UNIT(one_of_a_queue_group_gets_a_message),
     UNIT(who_sends_hears_that_nobody_is_there),
@@ -472,16 +349,6 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    struct laz_error err = {0};
-    char *path = unit_built(".libs/local.so");
-
-    if (!path || laz_module_open(path, LAZ_PLUGIN_CARRIER, NULL, &module, &err) != 0) {
-        printf("%s: %s\n", path ? path : "local.so", err.text);
-        return 1;
-    }
-    ops = laz_module_plugin(module)->ops;
-    const int status = unit_run("carrier_local", tests);
-    laz_module_close(module);
-    free(path);
-    return status;
+    carrier_options = "{\"bus\":\"contract\",\"seed\":1,\"delay\":0}";
+    return carrier_run("local", "carrier_local", tests);
 }

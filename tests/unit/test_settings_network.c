@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_settings_network.c - the network list of a configuration: texts, tables, ports, hosts. */
+/* test_settings_network.c - the network list of a configuration: texts, tables, ports, hosts; and
+ * which keys there are. */
 #include "unit.h"
 
+#include "settings/schema.h"
 #include "settings/settings.h"
 
 #include <stdlib.h>
@@ -94,8 +96,41 @@ static void network_values_of_another_form_are_refused_at_their_place(void)
     }
 }
 
+static void settings_schema_has_every_key(void)
+{
+    struct laz_buf keys = LAZ_BUF_INIT;
+
+    for (const struct schema_key *row = laz_schema; row->key; row++) {
+        CU_ASSERT(laz_schema_type(row) && row->default_value && row->help && *row->help);
+        laz_buf_printf(&keys, "%s ", row->key);
+    }
+    UNIT_TEXT(laz_buf_text(&keys),
+              "session.runtime session.dialect session.directory session.timeout session.deadline "
+              "session.approval_timeout session.start_timeout session.interrupt_grace "
+              "session.max_executions session.max_tool_calls session.max_code_length "
+              "session.max_output_lines session.max_output_size session.max_message_size "
+              "session.max_value_size session.validate session.sanitize_errors session.verbose "
+              "session.pre_execute_hook sandbox.backend sandbox.strict sandbox.require "
+              "sandbox.uids sandbox.ask_systemd sandbox.programs sandbox.read sandbox.write "
+              "sandbox.protect sandbox.tmp_size sandbox.tty limits.cpu limits.memory limits.fsize "
+              "limits.nproc limits.nofile limits.session_cpu limits.stack env.allow env.set "
+              "network.allow network.ports network.hosts network.resolver network.deny_private "
+              "network.max_connections network.max_bytes network.host.ports artifacts.max_files "
+              "artifacts.max_size artifacts.collect audit.file audit.on_error audit.sync pool.size "
+              "pool.warm pool.reset pool.preload pool.max_sessions pool.max_waiting "
+              "pool.renew_after mcp.session_timeout mcp.structured mcp.description_size "
+              "serve.certificate serve.key serve.clients serve.revoked serve.token_keys "
+              "serve.audience serve.max_clients serve.max_connections serve.max_sessions serve.cpu "
+              "serve.bytes serve.requests serve.handshake_timeout serve.approvals cluster.carrier "
+              "cluster.pool cluster.places cluster.caller cluster.token cluster.tenant "
+              "cluster.open_timeout telemetry.listen telemetry.endpoint telemetry.headers "
+              "telemetry.service workers.max plugins.path ");
+    laz_buf_fini(&keys);
+}
+
 static const struct unit_test tests[] = {
     UNIT(network_lists_keep_texts_tables_and_their_places),
+    UNIT(settings_schema_has_every_key),
     UNIT(network_values_of_another_form_are_refused_at_their_place),
     {0},
 };

@@ -45,7 +45,8 @@ struct laz_carrier_services {
     /* The subject may not be sent to, or subscribed to: `what` is LAZ_CARRIER_SEND or
      * LAZ_CARRIER_SUBSCRIBE. It comes some time after the call, which has returned 0. */
     void (*refused)(void *host, uint32_t what, const char *subject, const char *why);
-    /* Nobody was subscribed to the subject of a message that had this reply subject. */
+    /* Nobody was subscribed to the subject of a message that had this reply subject. A broker may
+     * say so only where this connection is subscribed to the reply subject. */
     void (*nobody)(void *host, const char *reply);
 };
 

@@ -37,6 +37,7 @@ enum laz_verdict {
     LAZ_VERDICT_PROTOCOL_ERROR,
     LAZ_VERDICT_CRASHED,
     LAZ_VERDICT_SETUP_FAILED,
+    LAZ_VERDICT_WORKER_LOST, /* its session was on another machine, which cannot be reached */
 };
 
 /* "ok", "error", ...: the names used in documents and in JSON. Static text. */

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* cluster.h - what this room offers: places on other machines for those who speak the host
+ * protocol, and such places of this one.
+ *
+ * All of it is for the thread of a loop. */
+#ifndef LAZ_CLUSTER_CLUSTER_H
+#define LAZ_CLUSTER_CLUSTER_H
+
+#include "base/log.h"
+#include "loop/loop.h"
+#include "plugin/plugin.h"
+#include "settings/settings.h"
+#include "token/token.h"
+
+/* ---- worker.c: places of this machine -------------------------------------------------------- */
+
+struct laz_worker;
+
+struct laz_worker_guest {
+    const char *identity; /* by its token, else its name on the bus */
+    struct laz_quota quota;
+    int64_t expires_s; /* 0: never */
+    int fd;            /* lines of the host protocol, both ways; the callee's */
+};
+
+struct laz_worker_owner {
+    void *user;
+    void (*arrived)(void *user, const struct laz_worker_guest *guest);
+    /* It has drained: nobody is there any more, and nobody comes. */
+    void (*drained)(void *user);
+};
+
+/* Offers cluster.places of cluster.pool. Errors: of laz_bus_open; LAZ_ECONFIG. */
+int laz_worker_new(struct laz_loop *loop, const struct laz_log *log, struct laz_registry *registry,
+                   const struct laz_settings_values *values, const struct laz_worker_owner *owner,
+                   struct laz_worker **worker, struct laz_error *err);
+/* Gives no place any more; who is there may stay. */
+void laz_worker_drain(struct laz_worker *worker);
+const char *laz_worker_name(const struct laz_worker *worker);
+void laz_worker_free(struct laz_worker *worker); /* NULL is allowed; callers are told */
+
+/* ---- caller.c: a place of another machine -----------------------------------------------------
+ */
+
+/* Opens one and has standard input and output be a server there, until either ends. Requests that
+ * are open when the worker is lost are answered here: an execution by the verdict worker_lost.
+ * Errors: of laz_bus_open; LAZ_EREFUSED (no place, or not for this caller), LAZ_ETIMEOUT. */
+int laz_cluster_call(const struct laz_log *log, struct laz_registry *registry,
+                     const struct laz_settings_values *values, struct laz_error *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* worker.c - clients of other machines that come by a bus (cluster/cluster.h).
+ * Side: host.  Input trusted: no. */
+#include "serve/serve_private.h"
+
+#include "base/clock.h"
+#include "cluster/cluster.h"
+#include "os/descriptors.h"
+
+static void worker_arrived(void *user, const struct laz_worker_guest *guest)
+{
+    struct laz_server *first = user;
+    const struct laz_settings_values *values = first->engine->values;
+    struct laz_quota quota = {values->serve.max_sessions, values->serve.cpu_s, values->serve.bytes,
+                              values->serve.requests};
+    int fd = guest->fd;
+
+    laz_quota_narrow(&quota, &guest->quota);
+    const struct serve_peer peer = {
+        .identity = laz_identity_join(&first->identities, guest->identity, &quota, laz_clock_ms()),
+        .expires_s = guest->expires_s,
+    };
+    if (peer.identity)
+        serve_accept_place(first, fd, &peer);
+    else
+        laz_os_close(&fd);
+}
+
+static void worker_drained(void *user)
+{
+    laz_server_stop(user);
+}
+
+int serve_worker_begin(struct laz_server *first, struct laz_error *err)
+{
+    const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
+    struct laz_engine *engine = first->engine;
+
+    return laz_worker_new(first->loop, &engine->driver.log, engine->registry, engine->values,
+                          &owner, &first->worker, err);
+}
+
+void serve_worker_end(struct laz_server *first)
+{
+    laz_worker_free(first->worker);
+    first->worker = NULL;
+}
