@@ -147,12 +147,15 @@ const struct cli_command cli_commands[] = {
     {
         .name = "cluster",
         .bit = CLI_FOR_CLUSTER,
-        .operands = "init DIR",
+        .operands = "init DIR | status | drain WORKER | top",
         .max_operands = 2,
-        .summary = "set up sessions on many machines",
+        .summary = "set up sessions on many machines, and see to them",
         .text = "init writes into DIR the configuration of a server of NATS (nats-server.conf), of "
                 "workers, callers\nand operators who use it, with fresh passwords, and the keys of "
-                "tokens. Each tenant has an\naccount of its own. Nothing is overwritten.",
+                "tokens. Each tenant has an\naccount of its own. Nothing is overwritten.\nstatus "
+                "lists the workers that are there by the "
+                "carrier of section [cluster], top goes on doing so.\ndrain has a worker give no "
+                "place any more, and end when its last caller has left.",
         .run = cli_cluster,
     },
     {

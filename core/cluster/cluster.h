@@ -48,4 +48,29 @@ void laz_worker_free(struct laz_worker *worker); /* NULL is allowed; callers are
 int laz_cluster_call(const struct laz_log *log, struct laz_registry *registry,
                      const struct laz_settings_values *values, struct laz_error *err);
 
+/* ---- operator.c: who is there ---------------------------------------------------------------- */
+
+struct laz_operator;
+
+struct laz_worker_seen { /* by its last heartbeat */
+    char name[65], version[33], pool[65], tenant[65];
+    uint64_t places, used;    /* callers that it can have, and has */
+    uint64_t opened, refused; /* since it was started */
+    bool is_draining;
+    uint64_t heard_ms; /* by the operator's clock */
+};
+
+/* Errors: of laz_bus_open. */
+int laz_operator_new(const struct laz_log *log, struct laz_registry *registry,
+                     const struct laz_settings_values *values, struct laz_operator **op,
+                     struct laz_error *err);
+void laz_operator_free(struct laz_operator *op); /* NULL is allowed */
+/* Listens for so many milliseconds; each worker says something once a second. LAZ_EREFUSED: the bus
+ * does not let it. */
+int laz_operator_listen(struct laz_operator *op, uint64_t ms, struct laz_error *err);
+/* Those that were heard of lately. Borrowed until the next call. */
+size_t laz_operator_workers(struct laz_operator *op, const struct laz_worker_seen **workers);
+/* Tells a worker to drain; its heartbeats say when it does. LAZ_EINVAL, of laz_bus_send. */
+int laz_operator_drain(struct laz_operator *op, const char *worker, struct laz_error *err);
+
 #endif

@@ -84,7 +84,7 @@ complete -c lazaret -n '__fish_seen_subcommand_from token' -l sessions -x -d 'at
 complete -c lazaret -n '__fish_seen_subcommand_from token' -l cpu-time -x -d 'seconds of CPU time in a minute'
 complete -c lazaret -n '__fish_seen_subcommand_from token' -l bytes -x -d 'bytes in a minute'
 complete -c lazaret -n '__fish_seen_subcommand_from token' -l requests -x -d 'requests in a minute'
-complete -c lazaret -n __fish_use_subcommand -f -a cluster -d 'set up sessions on many machines'
+complete -c lazaret -n __fish_use_subcommand -f -a cluster -d 'set up sessions on many machines, and see to them'
 complete -c lazaret -n '__fish_seen_subcommand_from cluster' -l tenant -x -d 'who has sessions (main); repeatable'
 complete -c lazaret -n '__fish_seen_subcommand_from cluster' -l url -x -d 'of the server: tls://HOST:PORT (tls://localhost:4222), or nats://HOST:PORT to try it'
 complete -c lazaret -n '__fish_seen_subcommand_from cluster' -l shared -d 'one account, for workers that several tenants share'

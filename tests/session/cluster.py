@@ -102,6 +102,11 @@ class Bus:
         worker.name = found.group(1)
         return worker
 
+    def operator(self, *words):
+        return subprocess.run([lazaret, "cluster", *words, "--config",
+                               f"{self.directory}/lazaret.toml"], capture_output=True, text=True,
+                              stdin=subprocess.DEVNULL, timeout=HANG)
+
     def caller(self, *settings):
         command = [lazaret, "connect", "cluster", "--config", f"{self.directory}/lazaret.toml"]
         for setting in settings:
@@ -296,8 +301,23 @@ def drain():
     callers = [bus.caller() for _ in range(8)]
     for caller in callers:
         check("hello", caller.get()["type"] == "hello")
-    control(bus, first.name, b"drain")
+    listed = bus.operator("status", "--json")
+    seen = {one["worker"]: one for one in json.loads(listed.stdout)["workers"]}
+    check("status", set(seen) == {first.name, second.name} and
+          sum(one["used"] for one in seen.values()) == 8, listed)
+    listed = bus.operator("status")
+    check("status", first.name in listed.stdout and "2 workers, 8 of 200 places" in listed.stdout,
+          listed)
+    drained = bus.operator("drain", first.name)
+    check("drain", drained.returncode == 0, drained)
     check("drains", first.said("drains"))
+    nobody = bus.operator("drain", "w-nobody")
+    check("drain nobody", nobody.returncode and "w-nobody" in nobody.stderr, nobody)
+    top = Process([lazaret, "cluster", "top", "--config", f"{bus.directory}/lazaret.toml"],
+                  stdout=subprocess.PIPE)
+    while first.name not in (line := top.process.stdout.readline()) or "draining" not in line:
+        check("top", line, "it has ended")
+    check("top", top.end(signal.SIGINT) in (0, 130))
     more = [bus.caller() for _ in range(4)]
     for caller in (*callers, *more):
         if caller in more:
@@ -321,16 +341,6 @@ def drain():
     lines, status = caller.rest()
     ends = [one for one in lines if one.get("id") == running and one["type"] == "result"]
     check("told", len(ends) == 1 and verdict(ends[0]) in ("worker_lost", "cancelled"), lines)
-
-
-def control(bus, worker, text):
-    """Publish, as an operator does, with nothing but a socket."""
-    with socket.create_connection(("127.0.0.1", bus.port), timeout=HANG) as plain:
-        plain.recv(4096)
-        plain.sendall(b'CONNECT {"verbose":false}\r\nPUB lz.1.w.%s.ctl %d\r\n%s\r\nPING\r\n' %
-                      (worker.encode(), len(text), text))
-        while b"PONG" not in plain.recv(4096):
-            pass
 
 
 def tenants():

@@ -16,7 +16,8 @@ static const char *options_for(const struct server *server, const char *scheme, 
 {
     static char text[1024];
 
-    snprintf(text, sizeof text, "{\"url\":\"%s://127.0.0.1:%d\"%s}", scheme, server->port, others);
+    snprintf(text, sizeof text, "{\"url\":\"%s://127.0.0.1:%d\",\"connect_timeout\":60000%s}",
+             scheme, server->port, others);
     return text;
 }
 
@@ -100,7 +101,7 @@ static void who_does_not_answer_is_not_waited_for(void)
 
 static void who_is_not_known_is_refused(void)
 {
-    static const char conf[] = "authorization { users: [ {user: u, password: right} ] }\n";
+    static const char conf[] = "authorization { timeout: 600, users: [ {user: u, password: right} ] }\n";
     struct laz_error err = {0};
     struct server server;
 
@@ -120,7 +121,7 @@ static void a_token_lets_in(void)
 {
     struct server server;
 
-    server_begin(&server, "token", "authorization { token: good }\n");
+    server_begin(&server, "token", "authorization { timeout: 600, token: good }\n");
     CU_ASSERT(try_open(options_for(&server, "nats", ",\"token\":\"bad\""), NULL) == LAZ_ECONFIG);
     CU_ASSERT(try_open(options_for(&server, "nats", ",\"token\":\"good\""), NULL) == 0);
     server_kill(&server);
@@ -129,7 +130,7 @@ static void a_token_lets_in(void)
 static void what_is_not_permitted_is_told(void)
 {
     static const char conf[] =
-        "authorization { users: [ {user: u, password: p, permissions: { publish: [\"a.*\"], "
+        "authorization { timeout: 600, users: [ {user: u, password: p, permissions: { publish: [\"a.*\"], "
         "subscribe: [\"b.>\", \"settle.*\", \"q w\"] } } ] }\n";
     struct connection a;
     struct server server;
@@ -199,7 +200,7 @@ static void tls_is_what_it_should_be(void)
     make_certificates();
     snprintf(conf, sizeof conf,
              "tls { cert_file: \"%s/server.pem\", key_file: \"%s/server.key\", ca_file: "
-             "\"%s/ca.pem\", verify: true }\n",
+             "\"%s/ca.pem\", verify: true, timeout: 600 }\n",
              server_work, server_work, server_work);
     server_begin(&server, "tls", conf);
     server_begin(&plain, "plain", "");
@@ -222,7 +223,7 @@ static void tls_is_what_it_should_be(void)
     char options[900];
     snprintf(options, sizeof options,
              "{\"url\":[\"tls://127.0.0.1:%d\"],\"ca\":\"%s/ca.pem\",\"certificate\":\"%s/"
-             "client.pem\",\"key\":\"%s/client.key\"}",
+             "client.pem\",\"key\":\"%s/client.key\",\"connect_timeout\":60000}",
              server.port, server_work, server_work, server_work);
     CU_ASSERT_FATAL(connection_open(&a, options, &err) == 0);
     ear_wait(&a.ear, 1);
@@ -307,7 +308,7 @@ static void a_server_of_small_messages_is_refused(void)
 /* A password that is not right any more ends nothing: it may be right again. */
 static void a_server_that_refuses_for_a_while_is_tried_again(void)
 {
-    static const char right[] = "authorization { users: [ {user: u, password: p} ] }\n";
+    static const char right[] = "authorization { timeout: 600, users: [ {user: u, password: p} ] }\n";
     struct connection a;
     struct server server;
 
@@ -316,7 +317,7 @@ static void a_server_that_refuses_for_a_while_is_tried_again(void)
         connection_open(&a, options_for(&server, "nats", ",\"user\":\"u\",\"password\":\"p\""),
                         NULL) == 0);
     server_kill(&server);
-    server_configure(&server, "again", "authorization { users: [ {user: u, password: q} ] }\n");
+    server_configure(&server, "again", "authorization { timeout: 600, users: [ {user: u, password: q} ] }\n");
     server_start(&server);
     ear_wait_for(&a.ear, "Authorization Violation");
     server_kill(&server);
