@@ -58,14 +58,8 @@ static int token_new_key(struct cli *cli, const char *file)
 static int token_read_key(const char *file, struct laz_key *key, struct laz_error *err)
 {
     struct laz_buf pem = LAZ_BUF_INIT;
-    struct laz_look look;
-    const int missing = laz_os_look(file, true, &look);
+    int rc = laz_trust_secret(file, TOKEN_FILE, &pem, err);
 
-    if (missing)
-        return laz_error_os(err, missing, "%s", file);
-    if (look.mode & 077)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: others can read this key; chmod 600", file);
-    int rc = laz_os_read_file(file, TOKEN_FILE, &pem, err);
     if (!rc && (rc = laz_key_read(laz_buf_text(&pem), key, err)))
         laz_error_prefix(err, "%s: ", file);
     if (pem.data)

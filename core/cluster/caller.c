@@ -15,7 +15,6 @@
 #include "cluster/stream.h"
 #include "lines/lines.h"
 #include "os/descriptors.h"
-#include "os/files.h"
 #include "os/input.h"
 #include "os/trust.h"
 #include "session/shared.h"
@@ -318,18 +317,11 @@ static void caller_nobody(void *user, const char *reply)
 static int caller_token(struct caller *caller, struct laz_error *err)
 {
     const char *file = caller->values->cluster.token;
-    struct laz_look look;
+    int rc = *file ? laz_trust_secret(file, LAZ_CARRIER_TOKEN, &caller->token, err) : 0;
 
-    if (!*file)
-        return 0;
-    const int missing = laz_os_look(file, true, &look);
-    if (missing)
-        return laz_error_os(err, missing, "cluster.token: %s", file);
-    if (look.mode & 077)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: others can read this token; chmod 600",
-                             file);
-    int rc = laz_trust_read(file, LAZ_CARRIER_TOKEN, &caller->token, err);
-    if (!rc)
+    if (rc)
+        laz_error_prefix(err, "cluster.token: ");
+    else
         caller->token.len = strcspn(laz_buf_text(&caller->token), " \t\r\n");
     return rc;
 }

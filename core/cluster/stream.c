@@ -33,6 +33,7 @@ struct laz_stream {
     size_t sent;            /* bytes of it */
     bool has_lines;         /* of this side, maybe */
     bool in_ended, in_told; /* nothing more is read there, and the link knows */
+    bool is_gone;           /* the other end of `in`: what it has left is read without a watch */
     bool is_pipe, is_over;
 };
 
@@ -143,6 +144,12 @@ static void stream_read(struct laz_stream *stream)
     stream->in_ended |= n < 0;
 }
 
+/* May more come from this side? What has come is with the link, and that has room. */
+static bool stream_may_read(const struct laz_stream *stream)
+{
+    return !stream->in_ended && !stream->has_lines && laz_link_waiting(&stream->link) < STREAM_FULL;
+}
+
 /* Gives the link the lines that have come, as far as the peer reads. */
 static void stream_write(struct laz_stream *stream)
 {
@@ -172,18 +179,17 @@ static void stream_write(struct laz_stream *stream)
 
 static bool stream_watch_one(struct laz_io *io, uint32_t events, uint32_t *watched)
 {
-    const bool is_same = events == *watched;
+    const uint32_t wanted = events ? events : LAZ_IO_GONE;
+    const bool is_same = wanted == *watched;
 
-    *watched = events;
-    return is_same || !io || laz_io_events(io, events);
+    *watched = wanted;
+    return is_same || !io || laz_io_events(io, wanted);
 }
 
 static bool stream_watch(struct laz_stream *stream)
 {
     const bool same = stream->in == stream->out;
-    const bool reads =
-        !stream->in_ended && !stream->has_lines && laz_link_waiting(&stream->link) < STREAM_FULL;
-    const uint32_t in = reads ? LAZ_IO_READ : 0,
+    const uint32_t in = stream_may_read(stream) ? LAZ_IO_READ : 0,
                    out = stream->sent < stream->unread.len ? LAZ_IO_WRITE : 0;
 
     return stream_watch_one(stream->in_io, same ? in | out : in, &stream->in_watched) &&
@@ -193,7 +199,8 @@ static bool stream_watch(struct laz_stream *stream)
 static void stream_plan(struct laz_stream *stream)
 {
     const uint64_t due = laz_link_due(&stream->link), now = stream_now(stream);
-    const bool goes_on = stream->has_lines && laz_link_waiting(&stream->link) < STREAM_FULL;
+    const bool goes_on = (stream->has_lines && laz_link_waiting(&stream->link) < STREAM_FULL) ||
+                         (stream->is_gone && stream_may_read(stream));
 
     if (goes_on)
         laz_timer_start(stream->timer, 0);
@@ -217,6 +224,8 @@ static void stream_turn(struct laz_stream *stream)
 
     if (stream->is_over)
         return;
+    if (stream->is_gone && stream_may_read(stream))
+        stream_read(stream);
     if (stream->has_lines)
         stream_write(stream);
     bool is_over = stream_act(stream, &reason);
@@ -247,9 +256,11 @@ static void stream_in_ready(void *user, uint32_t events)
 {
     struct laz_stream *stream = user;
 
-    if (!stream->in_watched) { /* the other end is gone, as epoll(7) tells again and again */
+    if (stream->in_watched ==
+        LAZ_IO_GONE) { /* it is, and is told once; what it left is read later */
         laz_io_stop(stream->in_io);
         stream->in_io = NULL;
+        stream->is_gone = true;
     }
     if ((events & LAZ_IO_READ) && !stream->has_lines && !stream->in_ended)
         stream_read(stream);
@@ -261,9 +272,10 @@ static void stream_out_ready(void *user, uint32_t events)
     struct laz_stream *stream = user;
 
     (void)events;
-    if (!stream->out_watched) {
+    if (stream->out_watched == LAZ_IO_GONE) { /* nobody reads any more */
         laz_io_stop(stream->out_io);
         stream->out_io = NULL;
+        stream->in_ended = true;
     }
     stream_turn(stream);
 }

@@ -9,7 +9,6 @@
 #include "base/host_port.h"
 #include "lines/lines.h"
 #include "os/descriptors.h"
-#include "os/files.h"
 #include "os/inet.h"
 #include "os/input.h"
 #include "os/io.h"
@@ -42,15 +41,8 @@ static void connect_say(const char *text)
 
 static int connect_token(const char *file, struct laz_buf *token, struct laz_error *err)
 {
-    struct laz_look look;
-    const int missing = laz_os_look(file, true, &look);
+    int rc = laz_trust_secret(file, LAZ_JWT_MAX + 2, token, err);
 
-    if (missing)
-        return laz_error_os(err, missing, "%s", file);
-    if (look.mode & 077)
-        return laz_error_set(err, LAZ_EREFUSED, 0, "%s: others can read this token; chmod 600",
-                             file);
-    int rc = laz_trust_read(file, LAZ_JWT_MAX + 2, token, err);
     if (!rc) {
         token->len = strcspn(laz_buf_text(token), " \t\r\n");
         if (token->data)

@@ -6,10 +6,7 @@
  * clients of lazaret have it.  No session is resumed, so each connection shows anew who it is. */
 #include "gate/gate_private.h"
 
-#include "base/path.h"
-#include "os/files.h"
 #include "os/trust.h"
-#include "os/users.h"
 
 #include <gnutls/abstract.h>
 #include <gnutls/x509.h>
@@ -25,19 +22,11 @@ static int credentials_error(struct laz_error *err, const char *file, int rc)
     return laz_error_set(err, LAZ_EINVAL, 0, "%s: %s", file, gnutls_strerror(rc));
 }
 
-/* A file that only its owner may read, if it is a secret. */
 static int credentials_file(const char *path, bool is_secret, struct laz_buf *text,
                             struct laz_error *err)
 {
-    struct laz_look look;
-    const int missing = laz_os_look(path, true, &look);
-
-    if (missing)
-        return laz_error_os(err, missing, "%s", path);
-    if (is_secret && (look.mode & 077))
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "%s: others can read this key; chmod 600, and it must be yours", path);
-    return laz_trust_read(path, CREDENTIALS_FILE, text, err);
+    return is_secret ? laz_trust_secret(path, CREDENTIALS_FILE, text, err)
+                     : laz_trust_read(path, CREDENTIALS_FILE, text, err);
 }
 
 static void credentials_forget(struct laz_buf *text)

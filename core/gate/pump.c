@@ -16,10 +16,7 @@
 static void pump_turn(struct gate_pump *pump);
 static void pump_over(struct gate_pump *pump, const char *why);
 
-/* A loop tells nothing where nothing is watched for, not even that a connection is lost: so what
- * never comes is. A peer that sends urgent data all the same has lost its connection. */
-#define PUMP_NOTHING LAZ_IO_URGENT
-#define PUMP_WATCHES (LAZ_IO_READ | LAZ_IO_WRITE)
+#define PUMP_WATCHES (LAZ_IO_READ | LAZ_IO_WRITE) /* else a lost connection only */
 
 /* What the plain side has left can still be read when it is gone; so as not to be told again and
  * again, it is not watched any more. */
@@ -169,7 +166,7 @@ static const char *pump_send(struct gate_pump *pump, bool *moved)
 
 static bool pump_watch_one(struct laz_io *io, uint32_t events, uint32_t *watched)
 {
-    const uint32_t wanted = events ? events : PUMP_NOTHING;
+    const uint32_t wanted = events ? events : LAZ_IO_GONE;
     const bool is_same = wanted == *watched;
 
     *watched = wanted;

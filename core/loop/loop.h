@@ -19,6 +19,10 @@ struct laz_timer; /* a timer, made once and started as often as needed */
 #define LAZ_IO_URGENT                                                                              \
     4u /* POLLPRI, which the kernel reports of some files; Linux only, and alone */
 
+/* Where nothing is to be read or written now: a paused watch tells nothing at all, this one that
+ * the other end is gone. Of a socket of TCP urgent data is told as well, which we never ask for. */
+#define LAZ_IO_GONE LAZ_IO_URGENT
+
 int laz_loop_new(struct laz_loop **loop, struct laz_error *err);
 /* Runs the pending posts and frees the loop. Watches and timers that were not stopped are closed
  * and freed; their owners must not stop them afterwards. */

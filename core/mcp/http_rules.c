@@ -7,7 +7,7 @@
 #include "base/base64.h"
 #include "base/place.h"
 #include "os/files.h"
-#include "os/users.h"
+#include "os/trust.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -98,16 +98,10 @@ bool mcp_http_is_token(const char *authorization, const char *token)
 }
 
 /* Reads a token that is there. */
-static int token_read(const char *file, const struct laz_look *look, char token[LAZ_TOKEN_LEN + 1],
-                      struct laz_error *err)
+static int token_read(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_error *err)
 {
     struct laz_buf text = LAZ_BUF_INIT;
-
-    if ((look->mode & 077) || look->uid != laz_os_uid())
-        return laz_error_set(err, LAZ_EREFUSED, 0,
-                             "%s: others can use this token; chmod 600, and it must be yours",
-                             file);
-    int rc = laz_os_read_file(file, 1024, &text, err);
+    int rc = laz_trust_secret(file, 1024, &text, err);
     const size_t len = rc ? 0 : strcspn(laz_buf_text(&text), "\r\n");
     if (!rc &&
         (len != LAZ_TOKEN_LEN || strspn(text.data, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO"
@@ -130,7 +124,7 @@ int mcp_http_token(const char *file, char token[LAZ_TOKEN_LEN + 1], struct laz_e
     const int missing = laz_os_look(file, true, &look);
 
     if (!missing)
-        return token_read(file, &look, token, err);
+        return token_read(file, token, err);
     if (missing != ENOENT)
         return laz_error_os(err, missing, "%s", file);
     int rc = laz_random_name(token, LAZ_TOKEN_LEN, err);

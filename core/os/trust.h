@@ -32,5 +32,8 @@ int laz_trust_directory(const char *path, struct laz_error *err);
 /* The whole content, at most `max` bytes, of a file that is opened once; also by a relative path.
  */
 int laz_trust_read(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err);
+/* The same of a key or a token, which nobody but its owner may be able to read either. The caller
+ * wipes what was read. */
+int laz_trust_secret(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err);
 
 #endif

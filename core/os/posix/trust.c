@@ -297,3 +297,21 @@ int laz_trust_read(const char *path, size_t max, struct laz_buf *buf, struct laz
     laz_os_close(&fd);
     return rc;
 }
+
+int laz_trust_secret(const char *path, size_t max, struct laz_buf *buf, struct laz_error *err)
+{
+    struct stat st;
+    int fd = -1;
+    int rc = trust_path(path, false, &fd, err);
+
+    if (!rc && fstat(fd, &st) != 0)
+        rc = laz_error_os(err, errno, "%s", path);
+    if (!rc && (st.st_mode & 077))
+        rc =
+            laz_error_set(err, LAZ_EREFUSED, 0,
+                          "%s: others can read this secret; chmod 600, and it must be yours", path);
+    if (!rc)
+        rc = laz_posix_read_all(fd, path, max, buf, err);
+    laz_os_close(&fd);
+    return rc;
+}
