@@ -478,6 +478,7 @@ void laz_worker_drain(struct laz_worker *worker)
         return;
     worker->is_draining = true;
     laz_log(worker->log, LAZ_LOG_INFO, "%s drains", worker->name);
+    worker_beat(worker); /* at once: one that has no callers is gone before the next */
     laz_places_drain(worker->places);
     worker_tend(worker);
 }

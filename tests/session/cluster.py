@@ -83,7 +83,9 @@ class Bus:
         with open(f"{self.directory}/lazaret.toml", "w") as file:
             file.write("session.start_timeout = 600\nsession.timeout = 600\n"
                        "session.deadline = 1200\nsession.max_code_length = 0\n"
+                       "cluster.open_timeout = 600\n"
                        f'[cluster.nats]\nurl = "nats://127.0.0.1:{self.port}"\n'
+                       "connect_timeout = 60\n"
                        "[[tools]]\nprovider = \"command\"\n[[tools.tool]]\nname = \"theirs\"\n"
                        "description = \"of the worker\"\ncommand = [\"/bin/echo\", '\"worker\"']\n")
 
@@ -272,7 +274,7 @@ def gone():
     check("full", full.said("no worker of the pool has"), full.lines)
     caller.process.kill()
     check("left", worker.said("has left"))
-    other = bus.caller("cluster.open_timeout=600")
+    other = bus.caller()
     check("free", other.get()["type"] == "hello" and output(other.run("print(1)")) == "1\n")
     check("status", worker.end() == 143)
 
@@ -293,7 +295,7 @@ def restart():
         check("restart", message is not None, "no answer")
     else:
         check("restart", output(message) == "5\n", message)
-    other = bus.caller("cluster.open_timeout=600")
+    other = bus.caller()
     check("after", other.get()["type"] == "hello" and output(other.run("print(1)")) == "1\n")
     check("status", worker.end() == 143)
 
@@ -301,9 +303,13 @@ def restart():
 def drain():
     """A worker that drains gives no place any more, keeps its callers, and ends with the last."""
     bus = Bus("drain")
-    first, second = bus.worker(), bus.worker()
-    callers = [bus.caller() for _ in range(8)]
+    first = bus.worker()
+    callers = [bus.caller() for _ in range(2)]
     for caller in callers:
+        check("hello", caller.get()["type"] == "hello")
+    second = bus.worker()
+    callers += [bus.caller() for _ in range(6)]
+    for caller in callers[2:]:
         check("hello", caller.get()["type"] == "hello")
     seen = {}  # who is late with a heartbeat is missing: until both are there, and as they are now
     while set(seen) != {first.name, second.name} or sum(one["used"] for one in seen.values()) != 8:
@@ -319,8 +325,10 @@ def drain():
     check("drain nobody", nobody.returncode and "w-nobody" in nobody.stderr, nobody)
     top = Process([lazaret, "cluster", "top", "--config", f"{bus.directory}/lazaret.toml"],
                   stdout=subprocess.PIPE)
-    while first.name not in (line := top.process.stdout.readline()) or "draining" not in line:
-        check("top", line, "it has ended")
+    while (line := top.process.stdout.readline()):
+        if first.name in line and "draining" in line:
+            break
+    check("top", line, "it has ended")
     check("top", top.end(signal.SIGINT) in (0, 130))
     more = [bus.caller() for _ in range(4)]
     for caller in (*callers, *more):
@@ -331,6 +339,10 @@ def drain():
         caller.process.stdin.close()
         check("end", caller.rest()[1] == 0)
     check("drained", first.process.wait(HANG) == 0)
+    empty = bus.worker()
+    drained = bus.operator("drain", empty.name)  # it is gone as soon as it has said so
+    check("drain empty", drained.returncode == 0 or "says that it drains" in drained.stderr, drained)
+    check("drain empty", empty.process.wait(HANG) == 0)
     check("status", second.end() == 143)
     # A worker that is ended tells its callers.
     third = bus.worker()
