@@ -122,6 +122,9 @@ int cli_worker(struct cli *cli);
 int cli_mcp(struct cli *cli);
 int cli_token(struct cli *cli); /* needs no settings, as the next */
 int cli_connect(struct cli *cli);
+/* connect_cluster.c: standard input and output become a place of the bus, until either ends. */
+int cli_connect_cluster(const struct laz_log *log, struct laz_registry *registry,
+                        const struct laz_settings_values *values, struct laz_error *err);
 int cli_cluster(struct cli *cli);
 int cli_cluster_init(struct cli *cli); /* cluster init */
 int cli_mcp_install(struct cli *cli);  /* mcp --install */

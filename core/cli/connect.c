@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 
 #include "base/host_port.h"
-#include "cluster/cluster.h"
 #include "gate/gate.h"
 #include "os/programs.h"
 #include "os/trust.h"
@@ -49,7 +48,7 @@ static int connect_cluster(struct cli *cli)
 
     if (!status)
         status = cli_registry(cli, false, &registry);
-    if (!status && laz_cluster_call(&cli->log, registry, cli->values, &err) != 0)
+    if (!status && cli_connect_cluster(&cli->log, registry, cli->values, &err) != 0)
         status = cli_fail(cli, &err);
     laz_registry_free(registry);
     return status;

@@ -39,14 +39,46 @@ void laz_worker_drain(struct laz_worker *worker);
 const char *laz_worker_name(const struct laz_worker *worker);
 void laz_worker_free(struct laz_worker *worker); /* NULL is allowed; callers are told */
 
-/* ---- caller.c: a place of another machine -----------------------------------------------------
- */
+/* ---- caller.c: places of other machines ------------------------------------------------------ */
 
-/* Opens one and has standard input and output be a server there, until either ends. Requests that
- * are open when the worker is lost are answered here: an execution by the verdict worker_lost.
- * Errors: of laz_bus_open; LAZ_EREFUSED (no place, or not for this caller), LAZ_ETIMEOUT. */
-int laz_cluster_call(const struct laz_log *log, struct laz_registry *registry,
-                     const struct laz_settings_values *values, struct laz_error *err);
+struct laz_fars; /* those by one connection to the bus */
+struct laz_far;  /* a place of another machine, or the question for one */
+
+/* Errors: of laz_bus_open; of the token of the settings. */
+int laz_fars_new(struct laz_loop *loop, const struct laz_log *log, struct laz_registry *registry,
+                   const struct laz_settings_values *values, struct laz_fars **caller,
+                   struct laz_error *err);
+void laz_fars_free(struct laz_fars *caller); /* NULL is allowed; not in a callback */
+
+struct laz_far_owner {
+    void *user;
+    /* A worker has given it: between which descriptors lines pass, as of laz_stream_new; NULL: by
+     * `line` and laz_far_write. */
+    int (*descriptors)(void *user, int *in, int *out, struct laz_error *err);
+    /* Of a place with descriptors; as of a stream. */
+    bool (*passes)(void *user, bool to_peer, const char *line, size_t len);
+    /* Of one without: a line has come. False: that breaks the protocol, and ends the link. */
+    bool (*line)(void *user, const char *line, size_t len);
+    /* The link has ended, and lines to this side may still be said (laz_far_say). NULL is allowed.
+     */
+    void (*ending)(void *user, const struct laz_error *why);
+    /* It is over, once, and freed: why->code 0: as it should; LAZ_EBUSY, LAZ_ETIMEOUT (no worker
+     * has a place, or has answered), LAZ_EREFUSED, LAZ_ECLOSED (the worker was lost). */
+    void (*ended)(void *user, const struct laz_error *why);
+};
+
+/* Asks for a place of cluster.pool, until cluster.open_timeout. LAZ_ENOMEM, LAZ_EOS. */
+int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner,
+                 struct laz_far **far, struct laz_error *err);
+/* A line for the worker, without a newline. LAZ_ECLOSED, LAZ_ETOOBIG, LAZ_ENOMEM. */
+int laz_far_write(struct laz_far *far, const char *line, size_t len);
+/* Bytes that were written and that the worker has not taken yet. */
+size_t laz_far_unread(const struct laz_far *far);
+/* A line to this side that no worker has sent. */
+void laz_far_say(struct laz_far *far, const char *line, size_t len);
+const char *laz_far_worker(const struct laz_far *far); /* "": none has given it */
+/* It is not wanted any more; its worker is told. The owner hears nothing more. NULL is allowed. */
+void laz_far_close(struct laz_far *far);
 
 /* ---- operator.c: who is there ---------------------------------------------------------------- */
 

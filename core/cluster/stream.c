@@ -100,6 +100,16 @@ static bool stream_passes(const struct laz_stream *stream, bool to_peer, const c
     return !stream->owner.passes || stream->owner.passes(stream->owner.user, to_peer, line, len);
 }
 
+static bool stream_gives(struct laz_stream *stream, const char *line, size_t len)
+{
+    if (stream->owner.line)
+        return stream->owner.line(stream->owner.user, line, len);
+    if (!stream_passes(stream, false, line, len))
+        return false;
+    stream_add(stream, line, len);
+    return true;
+}
+
 /* Does what there is to do. True: the link has ended, for *reason. */
 static bool stream_act(struct laz_stream *stream, enum laz_link_reason *reason)
 {
@@ -109,9 +119,7 @@ static bool stream_act(struct laz_stream *stream, enum laz_link_reason *reason)
         if (action.type == LAZ_LINK_SEND) {
             stream_send(stream, &action.frame);
         } else if (action.type == LAZ_LINK_LINE) {
-            if (stream_passes(stream, false, action.line, action.len))
-                stream_add(stream, action.line, action.len);
-            else
+            if (!stream_gives(stream, action.line, action.len))
                 stream_step(stream, &(struct laz_link_event){.type = LAZ_LINK_ON_END,
                                                              .reason = LAZ_LINK_PROTOCOL_ERROR});
         } else {
@@ -150,6 +158,16 @@ static bool stream_may_read(const struct laz_stream *stream)
     return !stream->in_ended && !stream->has_lines && laz_link_waiting(&stream->link) < STREAM_FULL;
 }
 
+/* A line was not taken, unless rc is 0. */
+static void stream_refuse(struct laz_stream *stream, int rc)
+{
+    if (rc && rc != LAZ_ECLOSED)
+        stream_step(stream,
+                    &(struct laz_link_event){.type = LAZ_LINK_ON_END,
+                                             .reason = rc == LAZ_ENOMEM ? LAZ_LINK_NO_MEMORY
+                                                                        : LAZ_LINK_TOO_LARGE});
+}
+
 /* Gives the link the lines that have come, as far as the peer reads. */
 static void stream_write(struct laz_stream *stream)
 {
@@ -167,11 +185,7 @@ static void stream_write(struct laz_stream *stream)
         else if (len)
             rc = laz_link_write(&stream->link, line, len);
     }
-    if (rc && rc != LAZ_ECLOSED)
-        stream_step(stream,
-                    &(struct laz_link_event){.type = LAZ_LINK_ON_END,
-                                             .reason = rc == LAZ_ENOMEM ? LAZ_LINK_NO_MEMORY
-                                                                        : LAZ_LINK_TOO_LARGE});
+    stream_refuse(stream, rc);
 }
 
 /* ---- a turn -----------------------------------------------------------------------------------
@@ -334,6 +348,22 @@ void laz_stream_say(struct laz_stream *stream, const char *line, size_t len)
     (void)stream_flush(stream);
 }
 
+/* What is sent goes out in the next turn of the loop: this may be called in a report. */
+int laz_stream_write(struct laz_stream *stream, const char *line, size_t len)
+{
+    if (stream->is_over)
+        return LAZ_ECLOSED;
+    const int rc = laz_link_write(&stream->link, line, len);
+    stream_refuse(stream, rc);
+    laz_timer_start(stream->timer, 0);
+    return rc;
+}
+
+size_t laz_stream_unread(const struct laz_stream *stream)
+{
+    return laz_link_waiting(&stream->link);
+}
+
 const char *laz_stream_id(const struct laz_stream *stream)
 {
     return stream->link.id;
@@ -359,12 +389,14 @@ int laz_stream_new(const struct laz_stream_asked *asked, struct laz_stream **out
     laz_frame_init(&stream->frame, asked->limits->max_line);
     laz_link_init(&stream->link, asked->limits, asked->is_worker, asked->link, asked->boot,
                   laz_loop_now_ms(asked->loop));
-    stream->is_pipe = laz_os_is_pipe(asked->out);
+    stream->is_pipe = asked->out >= 0 && laz_os_is_pipe(asked->out);
     stream->timer = laz_timer_new(stream->loop, stream_due, stream);
-    stream->in_io = laz_io_start(stream->loop, asked->in, 0, stream_in_ready, stream);
+    if (asked->in >= 0)
+        stream->in_io = laz_io_start(stream->loop, asked->in, 0, stream_in_ready, stream);
     if (asked->in != asked->out)
         stream->out_io = laz_io_start(stream->loop, asked->out, 0, stream_out_ready, stream);
-    if (!stream->timer || !stream->in_io || (asked->in != asked->out && !stream->out_io)) {
+    if (!stream->timer || (asked->in >= 0 && !stream->in_io) ||
+        (asked->in != asked->out && !stream->out_io)) {
         laz_stream_free(stream);
         return laz_error_nomem(err);
     }

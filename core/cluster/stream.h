@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.h - a link (carrier/carrier.h) on a bus, and lines on descriptors of this machine: what
- * comes on one side goes out on the other. */
+ * comes on one side goes out on the other. Or without descriptors, for who has the lines himself. */
 #ifndef LAZ_CLUSTER_STREAM_H
 #define LAZ_CLUSTER_STREAM_H
 
@@ -15,6 +15,8 @@ struct laz_stream_owner {
     /* A line is about to pass, to the peer or to this side; false: it does not, and the link ends
      * as a breach of the protocol. NULL: all pass. */
     bool (*passes)(void *user, bool to_peer, const char *line, size_t len);
+    /* Of a stream without descriptors: a line has come, with the same meaning of false. */
+    bool (*line)(void *user, const char *line, size_t len);
     /* It has ended: once, after the last line. The owner frees it, in here or later. */
     void (*ended)(void *user, enum laz_link_reason reason);
 };
@@ -26,7 +28,7 @@ struct laz_stream_asked {
     bool is_worker;
     const char *link, *boot; /* ids */
     const char *to, *here; /* subjects: of the peer; of this side, which the owner subscribes to */
-    int in, out;           /* nonblocking; closed with it if they are the same */
+    int in, out;           /* nonblocking; closed with it if they are the same; -1: none */
     struct laz_stream_owner owner;
 };
 
@@ -43,6 +45,10 @@ void laz_stream_tell(struct laz_stream *stream, enum laz_link_event_type event);
 void laz_stream_end(struct laz_stream *stream, enum laz_link_reason reason, bool finishes);
 /* A line to this side that no peer has sent. */
 void laz_stream_say(struct laz_stream *stream, const char *line, size_t len);
+/* A line for the peer, of a stream without descriptors. LAZ_ECLOSED, LAZ_ETOOBIG, LAZ_ENOMEM. */
+int laz_stream_write(struct laz_stream *stream, const char *line, size_t len);
+/* Bytes that the peer has not taken. */
+size_t laz_stream_unread(const struct laz_stream *stream);
 const char *laz_stream_id(const struct laz_stream *stream);
 
 #endif
