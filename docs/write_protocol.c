@@ -6,7 +6,7 @@
  * A program of the build, not installed.  Both come from the table that reads and makes the
  * messages, so they cannot say anything else; tests/lint/protocol.sh compares them with what this
  * prints, and `make docs` writes them again.  The examples are made as the messages are. */
-#include "serve/message.h"
+#include "host/message.h"
 #include "wire/table.h"
 
 #include <stdio.h>
@@ -165,7 +165,7 @@ static const struct document documents[] = {
     {
         &serve_protocol,
         document_host_objects,
-        "core/serve/table.c",
+        "core/host/table.c",
         "lazaret, host protocol, version 1",
         {{LAZ_WIRE_TO_SERVER, "client_to_server", "client to server"},
          {LAZ_WIRE_TO_CLIENT, "server_to_client", "server to client"}},

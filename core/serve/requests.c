@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.c - what clients ask for: sessions, pools, executions.
- * Side: host.  Input trusted: no (of the client; the members were checked by serve/table.c).
+ * Side: host.  Input trusted: no (of the client; the members were checked by host/table.c).
  *
  * Each request is answered exactly once: an execution by its completion callback, everything else
  * at once.  A request lives until that callback, so all callbacks of the library may use it. */
 #include "serve/serve_private.h"
 
 #include "base/trace.h"
-#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -402,78 +401,6 @@ static int requests_close(struct serve_client *client, const struct serve_messag
     return 0;
 }
 
-/* ---- output --------------------------------------------------------------------------------- */
-
-/* How many bytes at the end are the beginning of a character. */
-static size_t output_cut(const char *text, size_t len)
-{
-    for (size_t back = 1; back <= 3 && back <= len; back++) {
-        const size_t whole = laz_utf8_length(text[len - back]);
-        if (whole > back)
-            return back;
-        if (whole)
-            break;
-    }
-    return 0;
-}
-
-static void output_send(struct serve_request *request, int stream, const char *text, size_t len)
-{
-    if (len && laz_lines_is_full(&request->client->lines)) {
-        request->dropped += len;
-        return;
-    }
-    const struct serve_message output = {
-        .has_id = true,
-        .id = request->id,
-        .stream = stream == LAZ_STDERR ? "stderr" : "stdout",
-        .text = text,
-        .text_len = len,
-        .dropped = (int64_t)request->dropped,
-    };
-    request->dropped = 0;
-    serve_send(request->client, SERVE_OUTPUT, &output);
-}
-
-/* A character that comes in two pieces is sent with the second. */
-static void request_output(void *user, int stream, const char *data, size_t len)
-{
-    struct serve_request *request = user;
-    struct laz_buf *tail = &request->tail[stream == LAZ_STDERR];
-
-    laz_buf_append(tail, data, len);
-    const size_t cut = output_cut(laz_buf_text(tail), tail->len);
-    if (tail->len > cut)
-        output_send(request, stream, tail->data, tail->len - cut);
-    laz_buf_drop(tail, tail->len - cut);
-}
-
-static void request_progress(void *user, const struct laz_execution_usage *usage)
-{
-    struct serve_request *request = user;
-    const struct serve_message progress = {
-        .has_id = true,
-        .id = request->id,
-        .wall_ms = (int64_t)(usage->wall_us / 1000),
-        .cpu_ms = (int64_t)(usage->cpu_us / 1000),
-        .memory = (int64_t)usage->max_rss_bytes,
-        .tool_calls = (int64_t)usage->tool_calls,
-    };
-
-    if (!laz_lines_is_full(&request->client->lines))
-        serve_send(request->client, SERVE_PROGRESS, &progress);
-}
-
-static void request_output_ends(struct serve_request *request)
-{
-    for (int i = 0; i < 2; i++) {
-        if (request->tail[i].len || (i == 1 && request->dropped))
-            output_send(request, i ? LAZ_STDERR : LAZ_STDOUT, laz_buf_text(&request->tail[i]),
-                        request->tail[i].len);
-        laz_buf_fini(&request->tail[i]);
-    }
-}
-
 /* ---- executions ----------------------------------------------------------------------------- */
 
 /* Called by the library, which has no more business with it: the session is released. */
@@ -483,7 +410,7 @@ static void request_done(void *user, struct laz_result *result, const struct laz
 
     request->job = NULL;
     serve_client_has_executed(request->client, result);
-    request_output_ends(request);
+    serve_request_output_ends(request);
     if (serve_answer(request, result, err))
         serve_request_free(request);
     else
@@ -533,14 +460,16 @@ static struct laz_execute_options request_options(struct serve_request *request,
         .native = message->native,
         .input = message->input,
         .no_validate = !message->validate,
+        .argv = (const char *const *)message->argv.items,
+        .n_argv = message->argv.n,
         .files = files->pointers,
         .n_files = files->n,
         .trace = request_trace(message, trace),
     };
 
     laz_options_narrow(&laz_execute_members, &options, request->server->engine->values);
-    options.output = message->output ? request_output : NULL;
-    options.progress = message->progress ? request_progress : NULL;
+    options.output = message->output ? serve_request_output : NULL;
+    options.progress = message->progress ? serve_request_progress : NULL;
     options.user = request;
     return options;
 }
@@ -616,6 +545,7 @@ static int request_begin(struct serve_request *request, const struct serve_messa
     fresh.network = serve_network_list(&network, &list);
     const struct laz_job_asked asked = {
         LAZ_JOB_OF(message->source, message->source_len, &options, request_done, request),
+        .asked = message->check ? LAZ_ASKED_CHECK : LAZ_ASKED_EXECUTE,
         .session = fresh.size ? &fresh : NULL};
 
     if (!rc)
@@ -634,7 +564,13 @@ static int requests_execute(struct serve_client *client, const struct serve_mess
 
     if (!is_once && !in)
         return err->code;
-    int rc = in && !in->pool ? serve_session_is_idle(in, err) : 0;
+    int rc = in && !in->pool ? serve_session_is_idle(in, err)
+             : message->check
+                 ? laz_error_set(err, LAZ_EINVAL, 0, "'check' is for code in an open session")
+                 : 0;
+    if (!rc && message->argv.n >= LAZ_FIELD_TEXTS_KEPT)
+        rc = laz_error_set(err, LAZ_ETOOBIG, 0, "a command line has %d words or more",
+                           LAZ_FIELD_TEXTS_KEPT);
     if (!rc)
         rc = serve_client_may_execute(client, err);
     if (!rc)

@@ -13,7 +13,7 @@
 #include "job/job.h"
 #include "lines/lines.h"
 #include "loop/loop.h"
-#include "serve/message.h"
+#include "host/message.h"
 #include "serve/serve.h"
 #include "telemetry/metrics.h"
 #include "token/quota.h"
@@ -311,5 +311,12 @@ const struct laz_network_list *serve_network_list(const struct serve_network *ne
 /* As laz_session_set_network, where one is given. */
 int serve_network_set(struct laz_session *session, const struct serve_network *network,
                       struct laz_error *err);
+
+/* ---- output.c: handlers of an execution, whose `user` is its request -------------------------- */
+
+void serve_request_output(void *user, int stream, const char *data, size_t len);
+void serve_request_progress(void *user, const struct laz_execution_usage *usage);
+/* Sends what waits for the rest of a character. */
+void serve_request_output_ends(struct serve_request *request);
 
 #endif

@@ -4,7 +4,7 @@
  * reason in one line of UTF-8.  Tools in it are read, too. */
 #include "base/json.h"
 #include "base/utf8.h"
-#include "serve/message.h"
+#include "host/message.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
  * Side: host.  Input trusted: no (a client may be hostile to others).
  *
  * table.c has a row for each message; this is the struct that the rows describe. */
-#ifndef LAZ_SERVE_MESSAGE_H
-#define LAZ_SERVE_MESSAGE_H
+#ifndef LAZ_HOST_MESSAGE_H
+#define LAZ_HOST_MESSAGE_H
 
 #include "wire/message.h"
 
@@ -65,7 +65,7 @@ struct serve_message {
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
     bool has_max_code_length;
-    bool warm, print, invisible, native, validate, output, approve, progress, artifacts, more,
+    bool warm, print, check, invisible, native, validate, output, approve, progress, artifacts, more,
         is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
@@ -77,6 +77,7 @@ struct serve_message {
     const char *source, *text, *error, *data; /* with their lengths */
     size_t source_len, text_len, error_len, data_len;
     struct laz_field_list files; /* struct serve_given_file */
+    struct laz_strv argv;
     const char *value, *args, *result, *tools, *isolation, *status, *network; /* JSON */
     size_t value_len, args_len, result_len, tools_len, isolation_len, status_len, network_len;
 };
@@ -84,13 +85,16 @@ struct serve_message {
 extern const struct laz_wire_protocol serve_protocol; /* by enum serve_message_type */
 extern const struct laz_fields serve_tool_fields, serve_file_fields;
 
-/* Appends the line of a message of the server. */
+/* Appends the line of a message. */
 void serve_message_make(enum serve_message_type type, const struct serve_message *message,
                         struct laz_buf *line);
 /* Checks a line of a client and takes it apart. *type: SERVE_MESSAGE_TYPES where it is none. Free
  * by serve_message_fini in any case. Errors: LAZ_EPROTO with a sentence, LAZ_ENOMEM. */
 int serve_message_parse(const char *line, size_t len, enum serve_message_type *type,
                         struct serve_message *message, struct laz_error *err);
+/* The same of a line of the server; of messages that this version does not know *type says so. */
+int serve_message_parse_answer(const char *line, size_t len, enum serve_message_type *type,
+                               struct serve_message *message, struct laz_error *err);
 void serve_message_fini(enum serve_message_type type, struct serve_message *message);
 
 #endif

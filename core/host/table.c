@@ -4,7 +4,7 @@
  *
  * A new message or member is a row here and a field in message.h; reading, making, the page and the
  * schema follow.  `help` is a text of docs/host-protocol.md. */
-#include "serve/message.h"
+#include "host/message.h"
 
 #include "base/options.h"
 
@@ -175,6 +175,12 @@ static const struct laz_field execute_members[] = {
             "the name of a file, of `files` or put before, that is the standard input of the code"),
     CLIENT("validate", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
            .help = "look for suspicious calls?"),
+    CLIENT("check", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(check),
+           .help = "is it only parsed, and nothing run? The result says `ok` or `syntax_error`, and "
+                   "what isolation is in force. In a session alone"),
+    CLIENT("argv", TEXTS, FREE, .flags = LAZ_FIELD_OMIT, AT(argv),
+           .help = "the code is that of a file: its command line as the code finds it, of which the "
+                   "first is the name of the file"),
     CLIENT("output", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(output),
            .help = "is output wanted as it comes, by messages `output`?"),
     CLIENT("progress", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(progress),
@@ -430,16 +436,28 @@ void serve_message_make(enum serve_message_type type, const struct serve_message
     laz_wire_make(&serve_table[type], message, line, NULL);
 }
 
-int serve_message_parse(const char *line, size_t len, enum serve_message_type *type,
-                        struct serve_message *message, struct laz_error *err)
+static int message_parse(enum laz_wire_direction direction, const char *line, size_t len,
+                         enum serve_message_type *type, struct serve_message *message,
+                         struct laz_error *err)
 {
     unsigned row;
 
     *message = (struct serve_message){0};
-    int rc = laz_wire_parse(&serve_protocol, LAZ_WIRE_TO_SERVER, 1, false, line, len, message, &row,
-                            err);
+    int rc = laz_wire_parse(&serve_protocol, direction, 1, false, line, len, message, &row, err);
     *type = (enum serve_message_type)row;
     return rc;
+}
+
+int serve_message_parse(const char *line, size_t len, enum serve_message_type *type,
+                        struct serve_message *message, struct laz_error *err)
+{
+    return message_parse(LAZ_WIRE_TO_SERVER, line, len, type, message, err);
+}
+
+int serve_message_parse_answer(const char *line, size_t len, enum serve_message_type *type,
+                               struct serve_message *message, struct laz_error *err)
+{
+    return message_parse(LAZ_WIRE_TO_CLIENT, line, len, type, message, err);
 }
 
 void serve_message_fini(enum serve_message_type type, struct serve_message *message)
