@@ -36,7 +36,7 @@ void laz_box_settle(struct laz_box *box)
     struct laz_backend_choice *choice = &box->shared->choice;
 
     laz_box_step(box, LAZ_BOX_EVENT_SETTLE);
-    if (choice->ops && strcmp(box->plan->backend, choice->name) == 0)
+    if (!box->far && choice->ops && strcmp(box->plan->backend, choice->name) == 0)
         choice->proven = true; /* else the box is of a choice that was given up */
 }
 
@@ -353,8 +353,8 @@ static bool box_ends_by_reaper(const struct laz_box *box)
 
 bool laz_box_interrupt(const struct laz_box *box, uint32_t number)
 {
-    return !laz_box_was_killed(box) && !laz_box_is_ended(box) && laz_box_is_known(box) &&
-           box->kind->interrupt(box, number);
+    return !laz_box_was_killed(box) && !laz_box_is_ended(box) &&
+           (laz_box_is_known(box) || box->far) && box->kind->interrupt(box, number);
 }
 
 void laz_box_kill(struct laz_box *box)

@@ -12,6 +12,7 @@
 #define LAZ_BOX_BOX_H
 
 #include "box/box_fsm.h"
+#include "cluster/cluster.h"
 #include "loop/driver.h"
 #include "os/cgroup.h"
 #include "os/network.h"
@@ -22,9 +23,12 @@
 #include "plan/policy.h"
 #include "wire/frame.h"
 
+#include <lazaret/result.h>
+
 struct laz_box;
 struct laz_box_asker;
 struct laz_backend_trial; /* box_trial.c */
+struct laz_box_far;       /* box_private.h */
 struct laz_box_kind;      /* box_private.h */
 struct laz_box_scope;     /* box_scope.c */
 struct laz_protection;    /* protection.h */
@@ -67,11 +71,14 @@ struct laz_box_shared {
     struct laz_strv unmet;             /* limits that nothing keeps, and that were reported */
     struct laz_templates *templates;   /* NULL: none was asked for */
     struct laz_protection *protection; /* of the last box; NULL: it has ended, or needs none */
+    struct laz_fars *fars;             /* made with the first box on another machine */
     struct laz_box *leaving;           /* released; not ended yet, or not removed */
     struct laz_workers *remover;       /* removes directories of sessions; NULL: the loop does */
     unsigned boxes;                    /* names them, in the log, and their directories */
     uint64_t death_ms;                 /* from the kill of a box to its end */
 };
+/* All boxes have ended: tells workers so. While there is a loop. */
+void laz_box_end_fars(struct laz_box_shared *shared);
 /* All boxes and templates have ended. */
 void laz_box_shared_fini(struct laz_box_shared *shared);
 
@@ -161,6 +168,9 @@ struct laz_box_purpose {
     struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
     bool adds_tools;                  /* to those that its template has */
     bool has_tools; /* of a session that is started cold: they are commands, too */
+    bool is_far;         /* on another machine (box_far.c), of which the next two are told: */
+    const char *tools;   /* JSON list (struct laz_wire_tool) */
+    const char *network; /* JSON list of rules */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
 };
 
@@ -238,6 +248,7 @@ struct laz_box {
     struct laz_exit exit; /* of the outermost process, from REAP on */
     uint64_t started_us;  /* laz_clock_us of the spawn */
     uint64_t cpu_us;      /* of the agent, when its channel closed; 0: it could not be read */
+    struct laz_box_far *far; /* NULL: it is on this machine */
     /* of one from a template */
     struct laz_template *from;      /* NULL: started cold */
     struct laz_box_purpose purpose; /* should it be started cold after all */
@@ -356,6 +367,27 @@ bool laz_box_look(struct laz_box *box);
 const char *laz_box_unprotected(const struct laz_box *box);
 /* What stays read-only and is named by the message of an error: why it was refused. NULL: none. */
 const char *laz_box_protects(const struct laz_box *box, const char *message);
+/* What the host of a box on another machine has said of it, and of its last execution. */
+struct laz_box_said {
+    bool has_verdict, is_kept; /* the rest of this group is of the execution */
+    enum laz_verdict verdict;
+    char *detail, *evidence; /* JSON object; NULL: none */
+    const char *replaced;    /* as of a result: static text */
+    struct laz_strv warnings, denials;
+    uint64_t cpu_us, max_rss_bytes; /* of the box so far */
+    char *isolation;                /* JSON, with the name of the worker */
+    uint32_t enforces;
+    char backend[65];
+};
+/* Why one on another machine is gone; NULL: it is not, or is of this machine. */
+const char *laz_box_lost(const struct laz_box *box);
+bool laz_box_is_far(const struct laz_box *box); /* NULL is allowed, as in the next */
+/* NULL: it is on this machine. */
+const struct laz_box_said *laz_box_said(const struct laz_box *box);
+/* Another list for what it may reach; where that is refused, the box ends. False: it is not sent.
+ */
+bool laz_box_set_far_network(struct laz_box *box, const char *allow);
+
 /* The owner gives it up: kills what still runs, and frees the box when it has ended. Nothing is
  * reported any more. */
 void laz_box_release(struct laz_box *box);

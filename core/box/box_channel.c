@@ -222,6 +222,8 @@ static void channel_lines(void *user)
 
 size_t laz_box_unread(const struct laz_box *box)
 {
+    if (box->far)
+        return box->far->far ? laz_far_unread(box->far->far) : 0;
     return box->out.len - box->out_done;
 }
 
@@ -297,6 +299,8 @@ static void channel_line_too_late(void *user)
 
 bool laz_box_is_quiet(struct laz_box *box)
 {
+    if (box->far)
+        return !laz_box_is_ended(box); /* what comes without a request is ignored */
     if (box->channel >= 0)
         channel_ready(box, LAZ_IO_READ);
     return box->channel >= 0 && !laz_frame_partial(&box->in);
@@ -362,6 +366,8 @@ void laz_box_catch_up(struct laz_box *box)
 
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most)
 {
+    if (box->far)
+        return laz_box_far_send(box->far, data, len);
     if (box->channel < 0)
         return false;
     if (!box->out.len) {

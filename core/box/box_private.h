@@ -42,7 +42,7 @@ struct laz_box_kind {
     void (*leave)(struct laz_box *box);
 };
 
-extern const struct laz_box_kind laz_box_cold, laz_box_from_template;
+extern const struct laz_box_kind laz_box_cold, laz_box_from_template, laz_box_far;
 
 /* ---- box.c ----------------------------------------------------------------------------------- */
 
@@ -82,6 +82,47 @@ void laz_box_read_status(struct laz_box *box);
  * descriptors or memory that is not possible now. */
 bool laz_box_find_init(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
+
+/* ---- box_far.c, far_lines.c: a box on another machine ---------------------------------------- */
+
+struct laz_box_far {
+    struct laz_box *box;
+    struct laz_far *far;     /* the place; NULL: it is gone */
+    struct laz_timer *timer; /* for what is owed to the session: */
+    bool ends, refuses;      /* its end, as asked; an answer to what cannot be done there */
+    struct laz_buf open;     /* the request that opens the session there */
+    struct laz_frame sent;   /* what the session sends */
+    int64_t session;         /* its number there; 0: it is not open */
+    int64_t last, request;   /* ids: the last one; of what is executed, checked or put, 0: nothing */
+    int64_t network;         /* of the last list */
+    int64_t id;              /* as the session counts what it has asked for */
+    int64_t put;             /* the part of a file */
+    bool is_ready, has_last;
+    bool is_behind;     /* the worker has left out output */
+    size_t told[2];     /* bytes of output that the session has */
+    uint64_t cpu_us;    /* of executions that have ended */
+    struct laz_box_said said;
+    char why[300]; /* it does not come, or has ended; "": it has not */
+};
+
+/* It is over: tells the session, for whom the next one says what was lost. */
+void laz_box_far_over(struct laz_box_far *far, const char *why);
+void laz_box_far_lost(struct laz_box_far *far, const char *why);
+bool laz_box_far_suffices(struct laz_box_far *far);
+/* Makes far->open. */
+void laz_box_far_open(struct laz_box_far *far, const struct laz_box_purpose *purpose);
+/* A line of the worker. False: it breaks the protocol. */
+bool laz_box_far_take(struct laz_box_far *far, const char *line, size_t len);
+/* As laz_box_send, laz_box_interrupt. */
+bool laz_box_far_send(struct laz_box_far *far, const char *data, size_t len);
+bool laz_box_far_interrupt(struct laz_box_far *far, uint32_t number);
+/* As laz_box_set_far_network. */
+bool laz_box_far_network(struct laz_box_far *far, const char *allow);
+/* What the session asked for last was refused, or is its end. */
+void laz_box_far_refuse(struct laz_box_far *far, const char *why);
+void laz_box_far_follow(struct laz_box_far *far);
+/* Forgets what was said of the last execution. */
+void laz_box_far_forget(struct laz_box_far *far);
 
 /* ---- box_commands.c -------------------------------------------------------------------------- */
 

@@ -496,7 +496,7 @@ static struct laz_box *start_box(struct laz_box_shared *shared, const struct laz
 int laz_box_start(struct laz_box_shared *shared, const struct laz_box_purpose *purpose,
                   const struct laz_box_owner *owner, struct laz_box **out, struct laz_error *err)
 {
-    struct laz_box *box = start_box(shared, purpose->kind);
+    struct laz_box *box = start_box(shared, purpose->is_far ? &laz_box_far : purpose->kind);
 
     if (!box)
         return laz_error_nomem(err);

@@ -464,6 +464,7 @@ static void engine_end(struct laz_engine *engine)
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);
     laz_templates_free(&engine->boxes);
+    laz_box_end_fars(&engine->boxes);
     laz_looks_free(engine->sessions.looks);
     engine->sessions.looks = NULL;           /* callbacks may still come */
     laz_workers_free(engine->boxes.remover); /* it has no work */

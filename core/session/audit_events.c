@@ -128,7 +128,7 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
 {
     struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
     const char *isolation = laz_session_isolation_text(session);
-    const char *backend = session->box->plan->backend; /* the choice may be another by now */
+    const char *backend = session->backend; /* the choice may be another by now */
     bool again = session->on_record;
 
     if (!session->shared->audit)
@@ -141,7 +141,9 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     laz_audit_string(&line, "runtime", session->runtime->name);
     laz_audit_string(&line, "backend", backend);
     laz_audit_bool(&line, "sandbox",
-                   events_is_sandbox(session->shared->registry, backend, session->start.ops));
+                   laz_session_is_far(session)
+                       ? (session->enforces & ~(uint32_t)LAZ_ENFORCE_SYSCALLS) != 0
+                       : events_is_sandbox(session->shared->registry, backend, session->start.ops));
     laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
     events_limits(&line, &session->shared->values->limits);

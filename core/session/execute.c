@@ -418,7 +418,7 @@ static void execution_started(struct laz_execution *execution)
     laz_execution_progress_begin(execution);
     if (++shared->running > 1)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
-    else if (session->waiters && !session->network) /* which is served by the loop */
+    else if (session->waiters && !session->network && !laz_box_is_far(session->box)) /* which is served by the loop */
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
     if (execution->request.asked == LAZ_ASKED_EXECUTE)
         laz_session_give_output(session, execution_take_output);
@@ -533,7 +533,7 @@ static void execution_complete(struct laz_execution *execution)
 static uint32_t execution_refused(const struct laz_session *session)
 {
     const struct laz_settings_values *values = session->shared->values;
-    const uint32_t enforces = session->box->plan->enforces;
+    const uint32_t enforces = session->enforces;
     const uint32_t files = LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_PROCESSES;
     const uint32_t network = session->has_network ? 0 : LAZ_ENFORCE_NETWORK;
 

@@ -9,6 +9,7 @@
 #include "session/session_network.h"
 #include "advice/sanitize.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,32 @@ void laz_execution_end_output(struct laz_execution *execution)
     laz_output_end(&execution->result->output);
 }
 
+/* How it ended on another machine is what its host says, unless this one has ended it. */
+static void execution_take_word(struct laz_execution *execution, const struct laz_box_said *said,
+                                struct laz_judgement *j)
+{
+    struct laz_result *result = execution->result;
+
+    for (size_t i = 0; i < said->warnings.n; i++)
+        laz_strv_add(&result->warnings, said->warnings.items[i]);
+    for (size_t i = 0; i < said->denials.n; i++)
+        laz_strv_add(&result->denials, said->denials.items[i]);
+    execution->out_of_memory |= result->warnings.failed || result->denials.failed ||
+                                said->warnings.failed || said->denials.failed;
+    if (!said->has_verdict)
+        return;
+    j->replace = !said->is_kept;
+    if (execution->stop != LAZ_STOP_NONE)
+        return;
+    if (!result->replaced)
+        result->replaced = said->replaced;
+    j->verdict = said->verdict;
+    snprintf(j->detail, sizeof j->detail, "%s", said->detail ? said->detail : "");
+    laz_buf_clear(&j->evidence);
+    if (said->evidence && strlen(said->evidence) > 2)
+        laz_buf_append(&j->evidence, said->evidence + 1, strlen(said->evidence) - 2);
+}
+
 void laz_execution_judge(struct laz_execution *execution)
 {
     struct laz_session *session = execution->session;
@@ -121,6 +148,8 @@ void laz_execution_judge(struct laz_execution *execution)
     evidence.agent_ended = laz_box_is_ended(box) &&
                            laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
     laz_judge(&evidence, &judgement);
+    if (laz_box_is_far(box))
+        execution_take_word(execution, laz_box_said(box), &judgement);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
     result->verdict = judgement.verdict;

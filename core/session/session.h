@@ -122,6 +122,8 @@ struct laz_session {
 bool laz_session_mark_result(const struct laz_session *session, struct laz_result *result);
 /* What a session does (`executing`, not 0), as a clause for errors. */
 const char *laz_session_activity(unsigned executing);
+/* Is its box on another machine, or will it be? */
+bool laz_session_is_far(const struct laz_session *session);
 /* The number of tools that its code can call. */
 size_t laz_session_n_tools(const struct laz_session *session);
 

@@ -85,16 +85,23 @@ static void session_send_init(struct laz_session *session)
 /* Stores the isolation that results report from now on. False: out of memory. */
 static bool session_note_isolation(struct laz_session *session)
 {
+    const struct laz_box_said *said = laz_box_said(session->box);
+    const struct laz_plan *plan = session->box->plan;
     struct laz_buf isolation = LAZ_BUF_INIT;
 
-    laz_plan_isolation_json(session->box->plan, &isolation);
+    if (said && said->isolation)
+        laz_buf_puts(&isolation, said->isolation);
+    else if (said)
+        laz_buf_puts(&isolation, "null"); /* it is not known yet */
+    else
+        laz_plan_isolation_json(plan, &isolation);
     char *text = laz_buf_steal(&isolation);
     if (!text)
         return false;
     free(session->isolation);
     session->isolation = text;
-    session->enforces = session->box->plan->enforces;
-    snprintf(session->backend, sizeof session->backend, "%s", session->box->plan->backend);
+    session->enforces = said ? said->enforces : plan->enforces;
+    snprintf(session->backend, sizeof session->backend, "%s", said ? said->backend : plan->backend);
     return true;
 }
 
@@ -103,11 +110,13 @@ static void session_authenticated(void *user)
     struct laz_session *session = user;
     struct laz_error why = {0};
 
-    if (laz_box_has_turned(session->box) && !session_note_isolation(session))
+    const bool is_far = laz_box_is_far(session->box);
+
+    if ((is_far || laz_box_has_turned(session->box)) && !session_note_isolation(session))
         laz_session_fail(session, LAZ_ENOMEM, "out of memory");
-    else if (session->has_network && laz_session_start_network(session, &why))
+    else if (!is_far && session->has_network && laz_session_start_network(session, &why))
         laz_session_fail(session, why.code, why.text);
-    else if (laz_session_event(session, LAZ_EVENT_TOKEN))
+    else if (laz_session_event(session, LAZ_EVENT_TOKEN) && !is_far)
         session_send_init(session);
 }
 
@@ -146,7 +155,7 @@ static void session_ready(struct laz_session *session, const struct laz_message 
         laz_session_fail(session, LAZ_ESETUP, text);
         return;
     }
-    if (!session_confined(session, message))
+    if (!laz_box_is_far(session->box) && !session_confined(session, message))
         return;
     laz_box_settle(session->box);
     laz_session_event(session, LAZ_EVENT_READY);
@@ -364,6 +373,31 @@ static void session_ended(void *user)
 
 /* ---- boxes ---------------------------------------------------------------------------------- */
 
+/* Its box is on another machine. */
+static int session_go_far(struct laz_session *session, const struct laz_box_owner *owner,
+                          struct laz_error *err)
+{
+    struct laz_buf tools = LAZ_BUF_INIT, network = LAZ_BUF_INIT;
+    struct laz_tool_set shared = session->shared->tools->set;
+
+    shared.n = session->n_shared;
+    laz_tool_set_json(&shared, session->own_tools, NULL, &tools);
+    laz_network_rules_json(session->rules, &network);
+    const struct laz_box_purpose purpose = {
+        .runtime = session->runtime,
+        .lent = session->lent,
+        .is_far = true,
+        .tools = laz_buf_text(&tools),
+        .network = laz_buf_text(&network),
+    };
+    int rc = tools.failed || network.failed
+                 ? laz_error_nomem(err)
+                 : laz_box_start(session->shared->boxes, &purpose, owner, &session->box, err);
+    laz_buf_fini(&tools);
+    laz_buf_fini(&network);
+    return rc;
+}
+
 int laz_session_spawn(struct laz_session *session, struct laz_error *err)
 {
     const struct laz_box_owner owner = {
@@ -377,12 +411,16 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         .read_on = session_read_on,
         .ended = session_ended,
     };
-    const struct laz_backend_choice *choice;
+    const struct laz_backend_choice *choice = NULL;
+    int rc;
 
-    laz_spawner_expect(session->shared->boxes->spawner);
-    int rc = laz_box_chosen(session->shared->boxes, &choice, err);
-
-    if (!rc) {
+    if (laz_session_is_far(session)) {
+        rc = session_go_far(session, &owner, err);
+    } else {
+        laz_spawner_expect(session->shared->boxes->spawner);
+        rc = laz_box_chosen(session->shared->boxes, &choice, err);
+    }
+    if (!rc && choice) {
         struct laz_box_purpose purpose = {
             .runtime = session->runtime,
             .read = &session->runtime_paths,
@@ -451,6 +489,8 @@ void laz_session_look(struct laz_session *session)
     char text[LAZ_ERROR_TEXT_SIZE];
     if (ran_out)
         session->replaced = laz_verdict_name(LAZ_VERDICT_MEMORY_LIMIT);
+    if (!why && laz_box_look(session->box))
+        why = laz_box_lost(session->box);
     const char *path = why ? NULL : laz_box_unprotected(session->box);
     if (path) {
         snprintf(text, sizeof text, "the host has replaced %.150s (sandbox.protect)", path);

@@ -73,6 +73,11 @@ int laz_session_search_tools(struct laz_session *session, const char *words, siz
     return rc;
 }
 
+bool laz_session_is_far(const struct laz_session *session)
+{
+    return session->shared->values->session.where == LAZ_WHERE_CLUSTER;
+}
+
 size_t laz_session_n_tools(const struct laz_session *session)
 {
     return session->n_shared + (session->own_tools ? session->own_tools->n : 0);
@@ -119,7 +124,10 @@ static void session_describe(const struct laz_session *session)
 {
     enum laz_session_state state = session->state;
     const struct laz_plan *plan = session->box ? session->box->plan : NULL;
-    const char *backend = plan ? plan->backend : session->shared->boxes->choice.name;
+    const char *backend = plan                          ? plan->backend
+                          : laz_session_is_far(session) ? session->backend
+                                                        : session->shared->boxes->choice.name;
+    const char *where = laz_session_is_far(session) ? " where=cluster" : "";
     char pid[24] = "none";
 
     /* The outcome may have come before the last of the output: to who asks it still runs. */
@@ -127,12 +135,12 @@ static void session_describe(const struct laz_session *session)
         state = LAZ_SESSION_RUNNING;
     if (session->start.is_choosing)
         state = LAZ_SESSION_STARTING;
-    if (session->box)
+    if (session->box && !laz_session_is_far(session))
         snprintf(pid, sizeof pid, "%lld", (long long)session->box->process.pid);
     snprintf(session->description, LAZ_DESCRIPTION_SIZE,
-             "<session %s [%s] pid=%s backend=%s tools=%zu%s>", session->runtime->name,
-             laz_session_state_name(state), pid, backend ? backend : "none",
-             laz_session_n_tools(session), session->has_network ? " network=listed" : "");
+             "<session %s [%s] pid=%s backend=%s tools=%zu%s%s>", session->runtime->name,
+             laz_session_state_name(state), pid, backend && *backend ? backend : "none",
+             laz_session_n_tools(session), session->has_network ? " network=listed" : "", where);
 }
 
 const char *laz_session_describe(const struct laz_session *session)

@@ -178,11 +178,29 @@ static int network_check_ports(const struct laz_session *session,
     return 0;
 }
 
+/* Its worker is told before the next execution, and ends the session where it refuses them. */
+static int network_tell(const struct laz_session *session, const struct laz_network_rules *rules,
+                        struct laz_error *err)
+{
+    struct laz_buf allow = LAZ_BUF_INIT;
+
+    laz_network_rules_json(rules, &allow);
+    const bool is_told = laz_box_set_far_network(session->box, laz_buf_text(&allow));
+    int rc = allow.failed ? laz_error_nomem(err)
+             : is_told    ? 0
+                          : laz_error_set(err, LAZ_ECLOSED, 0, "the worker cannot be told");
+    laz_buf_fini(&allow);
+    return rc;
+}
+
 /* From now on; takes the rules. */
 static int network_replace(struct laz_session *session, struct laz_network_rules *rules,
                            struct laz_error *err)
 {
     int rc = session->network ? laz_network_change(session->network, rules, err) : 0;
+
+    if (laz_box_is_far(session->box))
+        rc = network_tell(session, rules, err);
 
     laz_network_rules_drop(rc ? rules : session->rules);
     if (!rc)

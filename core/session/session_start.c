@@ -99,6 +99,8 @@ static int start_spawn(struct laz_session *session, int rc)
 static int start_choose(struct laz_session *session)
 {
     struct laz_start *start = &session->start;
+    if (laz_session_is_far(session))
+        return start_spawn(session, 0); /* which backend that is, is its worker's business */
     int rc = laz_box_backend(session->shared->boxes, &start->asker, &start->why);
 
     start->is_choosing = rc == LAZ_BOX_ASKED;
@@ -122,7 +124,7 @@ static int start_instead(struct laz_session *session, int rc)
 
     while (rc && rc != LAZ_BOX_ASKED) {
         laz_audit_start_failed(session, &start->why);
-        if (!start->is_first || !laz_box_may_be_another(&start->why))
+        if (!start->is_first || laz_session_is_far(session) || !laz_box_may_be_another(&start->why))
             return rc;
         bool others = boxes->choice.ops != start->ops; /* another start found one */
         int next = others ? 0 : laz_box_next_backend(boxes, &start->asker, &start->why);

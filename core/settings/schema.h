@@ -40,6 +40,7 @@ enum schema_kind {
     SCHEMA_FILE,        /* char *: an absolute path, or "" */
     SCHEMA_REFUSE,      /* bool: "refuse" is true, "warn" false */
     SCHEMA_WARM,        /* enum laz_warm */
+    SCHEMA_WHERE,       /* enum laz_where */
     SCHEMA_COLLECT,     /* enum laz_collect */
     SCHEMA_KINDS
 };

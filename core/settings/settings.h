@@ -21,6 +21,9 @@
  * there where who executes asks for it. */
 enum laz_collect { LAZ_COLLECT_AUTO, LAZ_COLLECT_ARTIFACTS, LAZ_COLLECT_CWD };
 
+/* Where sessions are. */
+enum laz_where { LAZ_WHERE_HERE, LAZ_WHERE_CLUSTER };
+
 /* How sessions of a pool start: from a template, cold, or from a template where that works. */
 enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };
 
@@ -37,6 +40,7 @@ struct laz_settings_values {
     struct {
         char *runtime; /* NULL: not set (plugin/plugin.h, laz_registry_usual) */
         char *dialect; /* or "" */
+        enum laz_where where;
         uint64_t timeout_ms, approval_timeout_ms, deadline_ms, start_timeout_ms;
         char *directory; /* where code begins; NULL or "": its own */
         uint64_t interrupt_grace_ms;
