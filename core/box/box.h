@@ -376,6 +376,7 @@ struct laz_box_said {
     struct laz_strv warnings, denials;
     uint64_t cpu_us, max_rss_bytes; /* of the box so far */
     char *isolation;                /* JSON, with the name of the worker */
+    bool is_sandbox;                /* it keeps code from files of its machine */
     uint32_t enforces;
     char backend[65];
 };

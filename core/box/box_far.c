@@ -203,7 +203,7 @@ bool laz_box_far_suffices(struct laz_box_far *far)
         snprintf(why, sizeof why,
                  "the worker %s does not enforce what sandbox.require asks for: %.200s",
                  laz_far_worker(far->far), laz_buf_text(&words));
-    else if (values->sandbox.strict && !(far->said.enforces & ~(uint32_t)LAZ_ENFORCE_SYSCALLS))
+    else if (values->sandbox.strict && !far->said.is_sandbox)
         snprintf(why, sizeof why, "the worker %s has no sandbox (sandbox.strict)",
                  laz_far_worker(far->far));
     laz_buf_fini(&words);

@@ -508,6 +508,7 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
         }
     }
     laz_json_end_object(&write);
+    said->is_sandbox = said->enforces & (LAZ_ENFORCE_FS_READ | LAZ_ENFORCE_FS_WRITE);
     free(said->isolation);
     said->isolation = laz_buf_steal(&text);
 }

@@ -45,10 +45,13 @@ int cli_doctor(struct cli *cli)
     };
     struct laz_doctor *doctor = NULL;
     struct laz_error err = {0};
-    int rc = laz_doctor_examine(&options, &doctor, &err);
+    int status = cli_needs_boxes(cli);
 
+    if (status)
+        return status;
+    int rc = laz_doctor_examine(&options, &doctor, &err);
     terminal_line(cli->terminal, NULL);
-    int status = rc ? cli_fail(cli, &err) : doctor_print(cli, doctor);
+    status = rc ? cli_fail(cli, &err) : doctor_print(cli, doctor);
     laz_doctor_free(doctor);
     return status;
 }

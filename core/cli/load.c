@@ -252,3 +252,17 @@ int cli_backend_options(struct cli *cli, const struct laz_plugin *backend, struc
     free(where);
     return rc;
 }
+
+int cli_needs_boxes(struct cli *cli)
+{
+    struct laz_error err = {0};
+
+    if (cli->values->session.where == LAZ_WHERE_HERE)
+        return CLI_OK;
+    laz_error_set(&err, LAZ_EREFUSED, 0,
+                  "sessions are on workers, which have boxes of their own: ask there, with the "
+                  "worker's configuration, or here with --set session.where=here; `lazaret cluster "
+                  "status` shows the workers");
+    laz_settings_place(cli->values, "session.where", NULL, &err);
+    return cli_fail(cli, &err);
+}

@@ -322,7 +322,10 @@ static int plan_take_file(struct cli *cli, struct source *source)
 int cli_plan(struct cli *cli)
 {
     struct source source = {.code = LAZ_BUF_INIT};
-    int status = plan_take_file(cli, &source);
+    int status = cli_needs_boxes(cli);
+
+    if (!status)
+        status = plan_take_file(cli, &source);
 
     if (!status)
         status = plan_show(cli);

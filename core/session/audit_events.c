@@ -142,9 +142,10 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     laz_audit_string(&line, "backend", backend);
     laz_audit_bool(&line, "sandbox",
                    laz_session_is_far(session)
-                       ? (session->enforces & ~(uint32_t)LAZ_ENFORCE_SYSCALLS) != 0
+                       ? laz_box_said(session->box)->is_sandbox
                        : events_is_sandbox(session->shared->registry, backend, session->start.ops));
-    laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
+    if (!laz_session_is_far(session))
+        laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
     events_limits(&line, &session->shared->values->limits);
     if (session->has_network)

@@ -127,13 +127,15 @@ static int inspect_runtime(struct inspection *inspection, const char *runtime,
     struct laz_error why = {0};
     int rc = laz_session_unstarted(inspection->shared, &options, &inspection->session, &why);
 
-    if (!rc) {
+    if (!rc && !laz_session_is_far(inspection->session)) { /* else it is its worker's business */
         rc = runtime ? inspect_box(inspection, &why) : inspect_backends(inspection, &why);
         rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
         if (!rc && !(values->mistakes && values->mistakes->code))
             rc = inspect_packages(inspection, &why);
-        laz_session_destroy(inspection->session);
     }
+    if (inspection->session)
+        laz_session_destroy(inspection->session);
+    inspection->session = NULL;
     rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
     if (rc && err)
         *err = why;

@@ -212,6 +212,128 @@ def use():
     check("status", worker.end() == 143)
 
 
+def far():
+    """session.where: sessions of a server here are places of workers, with the same calls."""
+    bus = Bus("far")
+    config = f"{bus.directory}/far.toml"
+    with open(config, "w") as file:
+        file.write('session.start_timeout = 600\nsession.timeout = 600\nsession.deadline = 1200\n'
+                   f'audit.file = "{bus.directory}/audit.log"\ncluster.open_timeout = 600\n'
+                   f'[cluster.nats]\nurl = "nats://127.0.0.1:{bus.port}"\nconnect_timeout = 60\n'
+                   '[[tools]]\nprovider = "command"\n[[tools.tool]]\nname = "ours"\n'
+                   'description = "of this side"\ncommand = ["/bin/echo", \'"here"\']\n'
+                   'approve = true\n')
+
+    def serve(where, *settings):
+        command = [lazaret, "serve", "--config", config, "--set", f"session.where={where}"]
+        for setting in settings:
+            command += ["--set", setting]
+        caller = Caller(command)
+        check("hello", caller.get()["type"] == "hello")
+        return caller
+
+    worker = bus.worker()
+    there, here = serve("cluster"), serve("here", "audit.file=")
+    same = (
+        ("python", "x = 1"), ("python", "[1, 2.5, None, 'a', {'k': True}]"), ("python", "1 / 0"),
+        ("python", "def f(:"), ("python", "raise SystemExit(3)"),
+        ("python", "import os; os._exit(4)"), ("python", "x"),
+        ("python", "import sys; print('a'); print('b', file=sys.stderr); 'c'"),
+        ("python", "bytearray(1 << 60)"), ("python", "'y' * 3000000"),
+        ("python", "print('z' * 300000)"), ("python", "import sys; sys.argv[1:]"),
+        ("lua", "return 1, 2"), ("lua", "error('no')"), ("shell", "echo a; exit 4"),
+        ("shell", "echo $((1 + 1)); nosuchprogram"))
+    answers = []
+    for server in (there, here):
+        sessions = {}
+        answers.append([])
+        for runtime, code in same:
+            if runtime not in sessions:
+                sessions[runtime] = server.ask("open", runtime=runtime).get("session")
+            answer = server.run(code, session=sessions[runtime])
+            got = answer.get("result") or answer
+            for key in ("session", "usage", "isolation"):
+                got.pop(key, None)
+            got["verdict"]["evidence"].pop("cpu_ms", None)
+            answers[-1].append(got)
+    for (runtime, code), one, other in zip(same, *answers):
+        check(f"same: {code}", one == other, (one, other))
+    there.ask("tools", tools=[{"name": "own", "parameters": [
+        {"name": "x", "type": "string"}, {"name": "n", "type": "integer", "default": 3}]}])
+    session = there.ask("open", runtime="python")["session"]
+    result = there.run("own('a')", session=session)
+    check("tool", result["result"]["value"] == "caller {'x': 'a', 'n': 3}", result)
+    result = there.run("own(5)", session=session)
+    check("wrong argument", verdict(result) == "error" and result["result"]["error"], result)
+    result = there.run("ours()", session=session)
+    check("no approval", verdict(result) == "error", result)
+    result = there.run("[own(str(i)) for i in range(300)][-1]", session=session)
+    check("many calls", result["result"]["usage"]["tool_calls"] == 300, result)
+    running = there.begin("execute", code="ours()", session=session, approve=True)
+    while (message := there.get())["type"] != "approval":
+        check("approval", message["type"] != "result", message)
+    there.send("answer", call=message["call"], value=True)
+    check("approved", there.wait(running)["result"]["value"] == "here")
+    result = there.run("open('artifacts/a.bin', 'wb').write(open('f.txt', 'rb').read() * 900000)",
+                       session=session, artifacts=True, files=[{"name": "f.txt", "data": "YWJj"}])
+    check("artifact", [(one["name"], one["size"]) for one in result["result"]["artifacts"]] ==
+          [("a.bin", 2700000)], result)
+    running = there.begin("execute", session=session, output=True,
+                          code="kept = 7\nprint('go', flush=True)\nwhile True: pass")
+    while there.get()["type"] != "output":
+        pass
+    there.send("interrupt", id=9999, session=session)
+    result = there.wait(running)
+    check("interrupt", verdict(result) == "cancelled" and result["result"]["kept"], result)
+    check("kept", there.run("kept", session=session)["result"]["value"] == 7)
+    check("argv", there.run("import sys; sys.argv", session=session,
+                            argv=["a.py", "b"])["result"]["value"] == ["a.py", "b"])
+    isolation = there.ask("describe", session=session)["isolation"]
+    check("isolation", isolation["worker"] == worker.name and isolation["enforces"], isolation)
+    pool = there.ask("open_pool", runtime="lua", members=2)["pool"]
+    results = [there.run(f"return {i}", pool=pool)["result"]["value"] for i in range(6)]
+    check("pool", results == list(range(6)), results)
+    running = there.begin("execute", session=session, output=True,
+                          code="print('go', flush=True)\nwhile True: pass")
+    while there.get()["type"] != "output":
+        pass
+    worker.end(signal.SIGKILL)
+    other = bus.worker()
+    result = there.wait(running)
+    check("lost", verdict(result) == "worker_lost" and not result["result"]["kept"], result)
+    result = there.run("'again'", session=session)
+    check("again", result["result"]["value"] == "again" and
+          result["result"]["replaced"] == "worker_lost", result)
+    for caller in (there, here):
+        caller.process.stdin.close()
+        check("end", caller.rest()[1] == 0)
+    check("left", other.said("has left"))
+    with open(f"{bus.directory}/audit.log") as file:
+        records = [json.loads(line) for line in file]
+    started = [one for one in records if one["event"] == "session_start"]
+    check("audit", started and all(one["isolation"]["worker"] in (worker.name, other.name) and "pid" not in one
+                                  for one in started),
+          started)
+    check("audit", any(one["event"] == "tool_call" and one["tool"] == "ours" for one in records))
+    # What the caller requires, and no worker gives.
+    strict = serve("cluster", "sandbox.require=[\"fs_read\"]")
+    other.end()
+    bare = bus.worker("sandbox.backend=[\"none\"]", "sandbox.strict=false", "sandbox.require=[]")
+    result = strict.run("1")
+    check("require", verdict(result) == "setup_failed" and "sandbox.require" in str(result), result)
+    run = subprocess.run([lazaret, "run", "--config", config, "--set", "session.where=cluster",
+                          "--set", "sandbox.require=[]", "-e", "1"], capture_output=True, text=True, timeout=HANG)
+    check("strict", run.returncode and "no sandbox" in run.stderr, run)
+    strict.process.stdin.close()
+    check("end", strict.rest()[1] == 0)
+    check("status", bare.end() == 143)
+    late = serve("cluster", "cluster.open_timeout=0.2")
+    result = late.run("1")
+    check("nobody", verdict(result) == "setup_failed" and "no worker" in str(result), result)
+    late.process.stdin.close()
+    check("end", late.rest()[1] == 0)
+
+
 def lost():
     """A worker that is killed: what is open ends there once, and at once where nobody listens."""
     bus = Bus("lost")
