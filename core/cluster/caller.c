@@ -413,7 +413,7 @@ int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner,
 
 const char *laz_far_worker(const struct laz_far *far)
 {
-    return far->worker;
+    return far ? far->worker : "";
 }
 
 int laz_far_write(struct laz_far *far, const char *line, size_t len)

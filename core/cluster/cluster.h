@@ -76,7 +76,7 @@ int laz_far_write(struct laz_far *far, const char *line, size_t len);
 size_t laz_far_unread(const struct laz_far *far);
 /* A line to this side that no worker has sent. */
 void laz_far_say(struct laz_far *far, const char *line, size_t len);
-const char *laz_far_worker(const struct laz_far *far); /* "": none has given it */
+const char *laz_far_worker(const struct laz_far *far); /* "": none has given it; NULL: "" */
 /* It is not wanted any more; its worker is told. The owner hears nothing more. NULL is allowed. */
 void laz_far_close(struct laz_far *far);
 
