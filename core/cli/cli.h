@@ -123,6 +123,8 @@ int cli_mcp(struct cli *cli);
 int cli_token(struct cli *cli); /* needs no settings, as the next */
 /* What is asked for is about boxes of this machine: CLI_OK, or says that sessions are elsewhere. */
 int cli_needs_boxes(struct cli *cli);
+/* session.where is "worker". */
+int cli_be_worker(struct cli *cli);
 int cli_connect(struct cli *cli);
 /* connect_cluster.c: standard input and output become a place of the bus, until either ends. */
 int cli_connect_cluster(const struct laz_log *log, struct laz_registry *registry,

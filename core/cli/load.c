@@ -128,6 +128,12 @@ int cli_choose_runtime(struct cli *cli, const char *option, const char *runtime)
     return load_set(cli, option, "session.runtime", runtime);
 }
 
+/* Its file may be that of callers, whose sessions are on workers. */
+int cli_be_worker(struct cli *cli)
+{
+    return load_set(cli, "worker", "session.where", "worker");
+}
+
 int cli_show_paths(struct cli *cli, const char *option, const struct laz_strv *paths)
 {
     return load_extend(cli, option, "sandbox.read", paths);
@@ -257,7 +263,7 @@ int cli_needs_boxes(struct cli *cli)
 {
     struct laz_error err = {0};
 
-    if (cli->values->session.where == LAZ_WHERE_HERE)
+    if (cli->values->session.where != LAZ_WHERE_CLUSTER)
         return CLI_OK;
     laz_error_set(&err, LAZ_EREFUSED, 0,
                   "sessions are on workers, which have boxes of their own: ask there, with the "

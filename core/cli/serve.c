@@ -39,8 +39,10 @@ static int serve_run(struct cli *cli);
 
 int cli_worker(struct cli *cli)
 {
+    const int status = cli_be_worker(cli);
+
     cli->listen = LAZ_SERVER_CLUSTER;
-    return serve_run(cli);
+    return status ? status : serve_run(cli);
 }
 
 int cli_serve(struct cli *cli)

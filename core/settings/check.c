@@ -98,6 +98,11 @@ static void check_tool_table(struct check *check, const struct laz_toml_node *ta
 {
     const struct laz_toml_node *provider = laz_toml_get(table, "provider");
 
+    const struct laz_toml_node *where = laz_toml_get(table, "where");
+
+    if (where && !laz_toml_is(where, "caller") && !laz_toml_is(where, "worker"))
+        check_mismatch(check, "tools", where,
+                       "\"caller\" or \"worker\": on which side of a cluster the tools run");
     if (provider) {
         if (provider->type != LAZ_TOML_STRING || !laz_is_plugin_name(provider->text, provider->len))
             check_mismatch(check, "tools", provider,

@@ -21,8 +21,8 @@
  * there where who executes asks for it. */
 enum laz_collect { LAZ_COLLECT_AUTO, LAZ_COLLECT_ARTIFACTS, LAZ_COLLECT_CWD };
 
-/* Where sessions are. */
-enum laz_where { LAZ_WHERE_HERE, LAZ_WHERE_CLUSTER };
+/* Where sessions are; of a worker they are here. */
+enum laz_where { LAZ_WHERE_HERE, LAZ_WHERE_CLUSTER, LAZ_WHERE_WORKER };
 
 /* How sessions of a pool start: from a template, cold, or from a template where that works. */
 enum laz_warm { LAZ_WARM_AUTO, LAZ_WARM_TEMPLATE, LAZ_WARM_COLD };

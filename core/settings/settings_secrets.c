@@ -74,5 +74,8 @@ void laz_settings_mark_secrets(struct laz_settings *settings,
         secrets_table(table, found, "");
         if (is_name)
             provider->is_secret = false;
+        struct laz_toml_node *where = laz_toml_get(table, "where");
+        if (where)
+            where->is_secret = false;
     }
 }

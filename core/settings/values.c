@@ -405,7 +405,8 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
 static int values_where(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
     static const char *const words[] = {
-        [LAZ_WHERE_HERE] = "here", [LAZ_WHERE_CLUSTER] = "cluster", NULL};
+        [LAZ_WHERE_HERE] = "here", [LAZ_WHERE_CLUSTER] = "cluster", [LAZ_WHERE_WORKER] = "worker",
+        NULL};
     const int at = values_word(node, words);
 
     if (at < 0)
@@ -472,7 +473,7 @@ static const struct {
     [SCHEMA_UIDS] = {"string", "\"auto\" or a range of user ids (\"200000-265535\")", values_text},
     [SCHEMA_FILE] = {"path", "an absolute path, or \"\" for none", values_text},
     [SCHEMA_REFUSE] = {"word", "\"refuse\" or \"warn\"", values_refuse},
-    [SCHEMA_WHERE] = {"word", "\"here\" or \"cluster\"", values_where},
+    [SCHEMA_WHERE] = {"word", "\"here\", \"cluster\" or \"worker\"", values_where},
     [SCHEMA_WARM] = {"word", "\"auto\", \"template\" or \"cold\"", values_warm},
     [SCHEMA_COLLECT] = {"word", "\"auto\", \"artifacts\" or \"cwd\"", values_collect},
 };

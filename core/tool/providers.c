@@ -159,7 +159,7 @@ static const struct laz_toml_node *provider_blamed(const struct laz_toml_node *t
 static int provider_create(struct laz_provider *provider, const struct laz_plugin *plugin,
                            const struct laz_toml_node *table, struct laz_error *err)
 {
-    static const char *const ignore[] = {"provider", NULL};
+    static const char *const ignore[] = {"provider", "where", NULL};
     const struct laz_toml_node *blamed;
     struct laz_buf options = LAZ_BUF_INIT;
     int ret = laz_settings_check_options(table, plugin->options, "tools", ignore, &options, err);
@@ -400,6 +400,17 @@ static struct laz_provider *provider_new(struct laz_tools *tools, const struct l
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* Does the table belong to this side, where sessions are on workers? */
+static bool providers_are_here(const struct laz_settings_values *values,
+                               const struct laz_toml_node *table)
+{
+    const struct laz_toml_node *where = laz_toml_get(table, "where");
+    const enum laz_where here = values->session.where;
+
+    return !where || here == LAZ_WHERE_HERE ||
+           laz_toml_is(where, here == LAZ_WHERE_WORKER ? "worker" : "caller");
+}
+
 static int providers_add(struct laz_tools *tools, struct laz_registry *registry,
                          const struct laz_settings_values *values,
                          const struct laz_toml_node *table, struct laz_error *err)
@@ -438,6 +449,8 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
         ret = laz_spellings_find(&tools->spellings, registry, err);
     for (const struct laz_toml_node *table = list ? list->first : NULL; !ret && table;
          table = table->next) {
+        if (!providers_are_here(values, table))
+            continue;
         ret = providers_add(tools, registry, values, table, err);
         tools->are_fewer |= ret != 0;
         ret = laz_settings_wrong(values, NULL, NULL, ret, err);
