@@ -165,7 +165,7 @@ static const struct document documents[] = {
     {
         &serve_protocol,
         document_host_objects,
-        "core/host/table.c",
+        "core/host/message.c",
         "lazaret, host protocol, version 1",
         {{LAZ_WIRE_TO_SERVER, "client_to_server", "client to server"},
          {LAZ_WIRE_TO_CLIENT, "server_to_client", "server to client"}},

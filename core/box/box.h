@@ -167,7 +167,7 @@ struct laz_box_purpose {
     const struct laz_box_kind *kind;  /* NULL: it is started cold */
     struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
     bool adds_tools;                  /* to those that its template has */
-    bool has_tools; /* of a session that is started cold: they are commands, too */
+    bool has_tools;      /* of a session that is started cold: they are commands, too */
     bool is_far;         /* on another machine (box_far.c), of which the next two are told: */
     const char *tools;   /* JSON list (struct laz_wire_tool) */
     const char *network; /* JSON list of rules */
@@ -207,14 +207,14 @@ struct laz_box {
     const struct laz_backend_ops *ops; /* whose program it runs; NULL: it is from a template */
     struct laz_plan *plan;
     struct laz_strv libraries; /* what the agent opens before the plugin: paths inside, or names */
-    struct laz_strv protects;          /* as the policy has them, until it starts */
+    struct laz_strv protects;  /* as the policy has them, until it starts */
     struct laz_protection *protection; /* NULL: nothing is protected */
     char *commands_program; /* what commands are links to, as the box shows it; NULL: none */
     struct laz_box_commands commands;
     char *runtime_file;        /* path of the runtime plugin as the agent sees it; NULL: a trial */
     struct laz_cgroup *group;  /* NULL: none */
     struct laz_plan_host host; /* what the group limits, and what is watched */
-    bool has_network; /* as it was asked for */
+    bool has_network;          /* as it was asked for */
     /* Once the host listens in its network: as in struct laz_tree. */
     uint64_t tcp_bytes; /* laz_os_tree_tcp_bytes; 0: it does not */
     unsigned tcp_listeners;

@@ -222,8 +222,8 @@ static void channel_lines(void *user)
 
 size_t laz_box_unread(const struct laz_box *box)
 {
-    if (box->far)
-        return box->far->far ? laz_far_unread(box->far->far) : 0;
+    if (box->kind->unread)
+        return box->kind->unread(box);
     return box->out.len - box->out_done;
 }
 
@@ -366,8 +366,8 @@ void laz_box_catch_up(struct laz_box *box)
 
 bool laz_box_send(struct laz_box *box, const char *data, size_t len, size_t most)
 {
-    if (box->far)
-        return laz_box_far_send(box->far, data, len);
+    if (box->kind->send)
+        return box->kind->send(box, data, len);
     if (box->channel < 0)
         return false;
     if (!box->out.len) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* box_far.c - the kind of a box that is on another machine: the session of a worker.
- * Side: host.  Input trusted: no (what a worker sends; far_lines.c reads it).
+ * Side: host.  Input trusted: no (what a worker sends; box_far_lines.c reads it).
  *
- * It has no process here, no channel and no plan: a place of a worker (core/cluster), where it opens
- * one session by the host protocol.  far_lines.c makes messages of an agent of what comes from
- * there, and requests of what the session sends, so to a session it is a box like any other: its
- * calls of tools, files, clocks, limits of output and records are those of this host.  What the
+ * It has no process here, no channel and no plan: a place of a worker (core/cluster), where it
+ * opens one session by the host protocol.  box_far_lines.c makes messages of an agent of what comes
+ * from there, and requests of what the session sends, so to a session it is a box like any other:
+ * its calls of tools, files, clocks, limits of output and records are those of this host.  What the
  * worker alone knows it has said: the verdict, what is enforced, what was used. */
 #include "box/box_private.h"
 
@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is owed ----------------------------------------------------------------------------- */
+/* ---- what is owed -----------------------------------------------------------------------------
+ */
 
 /* Nothing is reported from within a call of the session: it comes in the next turn of the loop. */
 static void far_owes(void *user)
@@ -32,7 +33,8 @@ static void far_owes(void *user)
     }
 }
 
-/* ---- its end ---------------------------------------------------------------------------------- */
+/* ---- its end ----------------------------------------------------------------------------------
+ */
 
 void laz_box_far_over(struct laz_box_far *far, const char *why)
 {
@@ -62,7 +64,8 @@ static bool far_line(void *user, const char *line, size_t len)
     return laz_box_far_take(far, line, len);
 }
 
-/* ---- the kind --------------------------------------------------------------------------------- */
+/* ---- the kind ---------------------------------------------------------------------------------
+ */
 
 static int far_prepare(struct laz_box_far *far, const struct laz_box_purpose *purpose,
                        struct laz_error *err)
@@ -102,6 +105,22 @@ static int far_start(struct laz_box *box, const struct laz_box_purpose *purpose,
     if (!rc)
         laz_box_step(box, LAZ_BOX_EVENT_WAIT);
     return rc;
+}
+
+static bool far_send(struct laz_box *box, const char *data, size_t len)
+{
+    return laz_box_far_send(box->far, data, len);
+}
+
+static size_t far_unread(const struct laz_box *box)
+{
+    return box->far->far ? laz_far_unread(box->far->far) : 0;
+}
+
+static void far_usage(const struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
+{
+    *cpu_us = box->far->said.cpu_us;
+    *max_rss_bytes = box->far->said.max_rss_bytes;
 }
 
 /* What is there ends with the place, which is given up when the box is freed. */
@@ -151,6 +170,9 @@ static void far_leave(struct laz_box *box)
 const struct laz_box_kind laz_box_far = {
     .name = "on another machine",
     .start = far_start,
+    .send = far_send,
+    .unread = far_unread,
+    .usage = far_usage,
     .kill = far_kill,
     .interrupt = far_interrupt,
     .is_over = far_is_over,
@@ -159,7 +181,8 @@ const struct laz_box_kind laz_box_far = {
     .leave = far_leave,
 };
 
-/* ---- for sessions ----------------------------------------------------------------------------- */
+/* ---- for sessions -----------------------------------------------------------------------------
+ */
 
 bool laz_box_is_far(const struct laz_box *box)
 {
@@ -187,7 +210,8 @@ void laz_box_end_fars(struct laz_box_shared *shared)
     shared->fars = NULL;
 }
 
-/* ---- what is in force there ------------------------------------------------------------------- */
+/* ---- what is in force there -------------------------------------------------------------------
+ */
 
 /* True: all that the settings of this side require. */
 bool laz_box_far_suffices(struct laz_box_far *far)

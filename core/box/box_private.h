@@ -18,6 +18,11 @@ struct laz_box_kind {
     /* The token was shown: is the sender the right process? From here on that is known. NULL: the
      * peer was checked when it connected. */
     int (*admit)(struct laz_box *box, struct laz_error *err);
+    /* As laz_box_send, laz_box_unread, laz_box_usage of a box without a channel and processes here;
+     * NULL: it has some. */
+    bool (*send)(struct laz_box *box, const char *data, size_t len);
+    size_t (*unread)(const struct laz_box *box);
+    void (*usage)(const struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes);
     /* Kills all that is known of it. */
     void (*kill)(struct laz_box *box);
     /* Interrupts the agent. False: it cannot be. */
@@ -83,7 +88,7 @@ void laz_box_read_status(struct laz_box *box);
 bool laz_box_find_init(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
 
-/* ---- box_far.c, far_lines.c: a box on another machine ---------------------------------------- */
+/* ---- box_far.c, box_far_lines.c: a box on another machine ---------------------------------------- */
 
 struct laz_box_far {
     struct laz_box *box;
@@ -93,14 +98,14 @@ struct laz_box_far {
     struct laz_buf open;     /* the request that opens the session there */
     struct laz_frame sent;   /* what the session sends */
     int64_t session;         /* its number there; 0: it is not open */
-    int64_t last, request;   /* ids: the last one; of what is executed, checked or put, 0: nothing */
-    int64_t network;         /* of the last list */
-    int64_t id;              /* as the session counts what it has asked for */
-    int64_t put;             /* the part of a file */
+    int64_t last, request; /* ids: the last one; of what is executed, checked or put, 0: nothing */
+    int64_t network;       /* of the last list */
+    int64_t id;            /* as the session counts what it has asked for */
+    int64_t put;           /* the part of a file */
     bool is_ready, has_last;
-    bool is_behind;     /* the worker has left out output */
-    size_t told[2];     /* bytes of output that the session has */
-    uint64_t cpu_us;    /* of executions that have ended */
+    bool is_behind;  /* the worker has left out output */
+    size_t told[2];  /* bytes of output that the session has */
+    uint64_t cpu_us; /* of executions that have ended */
     struct laz_box_said said;
     char why[300]; /* it does not come, or has ended; "": it has not */
 };

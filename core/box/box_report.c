@@ -8,11 +8,8 @@
 
 void laz_box_usage(struct laz_box *box, uint64_t *cpu_us, uint64_t *max_rss_bytes)
 {
-    const struct laz_box_said *said = laz_box_said(box);
-
-    if (said) {
-        *cpu_us = said->cpu_us;
-        *max_rss_bytes = said->max_rss_bytes;
+    if (box->kind->usage) {
+        box->kind->usage(box, cpu_us, max_rss_bytes);
         return;
     }
     uint64_t group_us = box->host.cpu ? laz_cgroup_cpu_us(box->group) : 0;

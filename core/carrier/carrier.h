@@ -6,7 +6,7 @@
  * lose messages and repeat them.  Everything here is a pure function over a state, a time and an
  * event: no clock is read, no thread is started, nothing is random.  What there is to do comes out
  * as actions. So a test, or a simulation of thousands of machines, drives it as the host does.
- * docs/scale.md has the reasons. */
+ * docs/design-scale.md has the reasons. */
 #ifndef LAZ_CARRIER_CARRIER_H
 #define LAZ_CARRIER_CARRIER_H
 

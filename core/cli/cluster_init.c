@@ -5,7 +5,7 @@
  * Each tenant has an account of its own, with its workers and its callers: accounts of NATS have
  * subjects of their own, so that a tenant hears nothing of another one and reaches nothing of it.
  * With --shared there is one account, in which permissions alone keep callers apart; it is for
- * workers that serve several tenants.  docs/scale.md has the reasons, and what was tried. */
+ * workers that serve several tenants.  docs/design-scale.md has the reasons, and what was tried. */
 #include "cli/cli.h"
 
 #include "base/random.h"

@@ -348,9 +348,10 @@ static int execute_take_streams(struct execution *execution, const struct source
     if (cli->command->bit != CLI_FOR_RUN || source->is_input)
         return 0;
     if (cli->values->session.where == LAZ_WHERE_CLUSTER) /* they are on this machine */
-        return cli->terminal_on ? laz_error_set(err, LAZ_EINVAL, 0,
-                                                "-t needs a session on this machine (session.where)")
-                                : 0;
+        return cli->terminal_on
+                   ? laz_error_set(err, LAZ_EINVAL, 0,
+                                   "-t needs a session on this machine (session.where)")
+                   : 0;
     if (cli->json || !(options.has_terminal || cli->is_program))
         return laz_input_begin(STDIN_FILENO, &execution->input, &execution->fd, err);
     execution->has_terminal = options.has_terminal;

@@ -41,7 +41,8 @@ struct laz_far {
     bool is_over;
 };
 
-/* ---- its end ---------------------------------------------------------------------------------- */
+/* ---- its end ----------------------------------------------------------------------------------
+ */
 
 static void far_free(struct laz_far *far)
 {
@@ -66,7 +67,8 @@ static void far_over(struct laz_far *far, int code, const char *text)
     laz_timer_start(far->timer, 0);
 }
 
-/* ---- the link --------------------------------------------------------------------------------- */
+/* ---- the link ---------------------------------------------------------------------------------
+ */
 
 static void far_ended(void *user, enum laz_link_reason reason)
 {
@@ -108,26 +110,26 @@ static void far_begin(struct laz_far *far, const struct laz_carrier_frame *opene
         rc = far->owner.descriptors(far->owner.user, &in, &out, &far->err);
     if (!rc)
         rc = laz_stream_new(
-            &(struct laz_stream_asked){
-                .loop = caller->loop,
-                .bus = caller->bus,
-                .limits = &caller->limits,
-                .link = far->opening.link,
-                .boot = boot,
-                .to = to,
-                .here = here,
-                .in = in,
-                .out = out,
-                .owner = {.user = far,
-                          .passes = far_passes,
-                          .line = far->owner.descriptors ? NULL : far_line,
-                          .ended = far_ended}},
+            &(struct laz_stream_asked){.loop = caller->loop,
+                                       .bus = caller->bus,
+                                       .limits = &caller->limits,
+                                       .link = far->opening.link,
+                                       .boot = boot,
+                                       .to = to,
+                                       .here = here,
+                                       .in = in,
+                                       .out = out,
+                                       .owner = {.user = far,
+                                                 .passes = far_passes,
+                                                 .line = far->owner.descriptors ? NULL : far_line,
+                                                 .ended = far_ended}},
             &far->stream, &far->err);
     if (rc)
         far_over(far, 0, "");
 }
 
-/* ---- the opening ------------------------------------------------------------------------------ */
+/* ---- the opening ------------------------------------------------------------------------------
+ */
 
 static void opening_ask(const struct laz_far *far)
 {
@@ -221,7 +223,8 @@ static void far_due(void *user)
         owner.ended(owner.user, &err);
 }
 
-/* ---- the bus ---------------------------------------------------------------------------------- */
+/* ---- the bus ----------------------------------------------------------------------------------
+ */
 
 /* NULL: there is none with this opening. */
 static struct laz_far *caller_find(const struct laz_fars *caller, const char *open)
@@ -291,8 +294,7 @@ static void caller_nobody(void *user, const char *reply)
 {
     struct laz_fars *caller = user;
     bool is_answer = false;
-    struct laz_far *far =
-        caller_find(caller, laz_subject_opening(reply, caller->name, &is_answer));
+    struct laz_far *far = caller_find(caller, laz_subject_opening(reply, caller->name, &is_answer));
 
     if (far && is_answer)
         opening_step(far, LAZ_OPENING_ON_NOBODY, NULL);
@@ -300,7 +302,8 @@ static void caller_nobody(void *user, const char *reply)
         laz_stream_tell(far->stream, LAZ_LINK_ON_NOBODY);
 }
 
-/* ---- making and freeing ----------------------------------------------------------------------- */
+/* ---- making and freeing -----------------------------------------------------------------------
+ */
 
 static int caller_token(struct laz_fars *caller, struct laz_error *err)
 {
@@ -329,8 +332,8 @@ static int caller_name(struct laz_fars *caller, struct laz_error *err)
 }
 
 int laz_fars_new(struct laz_loop *loop, const struct laz_log *log, struct laz_registry *registry,
-                   const struct laz_settings_values *values, struct laz_fars **out,
-                   struct laz_error *err)
+                 const struct laz_settings_values *values, struct laz_fars **out,
+                 struct laz_error *err)
 {
     struct laz_fars *caller = calloc(1, sizeof *caller);
     char subject[LAZ_SUBJECT_SIZE];
@@ -379,8 +382,8 @@ void laz_fars_free(struct laz_fars *caller)
     free(caller);
 }
 
-int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner,
-                 struct laz_far **out, struct laz_error *err)
+int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner, struct laz_far **out,
+                 struct laz_error *err)
 {
     struct laz_far *far = calloc(1, sizeof *far);
     const uint64_t now = laz_loop_now_ms(caller->loop);

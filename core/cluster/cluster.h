@@ -46,8 +46,8 @@ struct laz_far;  /* a place of another machine, or the question for one */
 
 /* Errors: of laz_bus_open; of the token of the settings. */
 int laz_fars_new(struct laz_loop *loop, const struct laz_log *log, struct laz_registry *registry,
-                   const struct laz_settings_values *values, struct laz_fars **caller,
-                   struct laz_error *err);
+                 const struct laz_settings_values *values, struct laz_fars **caller,
+                 struct laz_error *err);
 void laz_fars_free(struct laz_fars *caller); /* NULL is allowed; not in a callback */
 
 struct laz_far_owner {
@@ -68,8 +68,8 @@ struct laz_far_owner {
 };
 
 /* Asks for a place of cluster.pool, until cluster.open_timeout. LAZ_ENOMEM, LAZ_EOS. */
-int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner,
-                 struct laz_far **far, struct laz_error *err);
+int laz_far_open(struct laz_fars *caller, const struct laz_far_owner *owner, struct laz_far **far,
+                 struct laz_error *err);
 /* A line for the worker, without a newline. LAZ_ECLOSED, LAZ_ETOOBIG, LAZ_ENOMEM. */
 int laz_far_write(struct laz_far *far, const char *line, size_t len);
 /* Bytes that were written and that the worker has not taken yet. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stream.h - a link (carrier/carrier.h) on a bus, and lines on descriptors of this machine: what
- * comes on one side goes out on the other. Or without descriptors, for who has the lines himself. */
+ * comes on one side goes out on the other. Or without descriptors, for who has the lines himself.
+ */
 #ifndef LAZ_CLUSTER_STREAM_H
 #define LAZ_CLUSTER_STREAM_H
 

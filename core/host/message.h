@@ -2,7 +2,7 @@
 /* message.h - the messages of the host protocol: `lazaret serve` and its clients.
  * Side: host.  Input trusted: no (a client may be hostile to others).
  *
- * table.c has a row for each message; this is the struct that the rows describe. */
+ * message.c has a row for each message; this is the struct that the rows describe. */
 #ifndef LAZ_HOST_MESSAGE_H
 #define LAZ_HOST_MESSAGE_H
 
@@ -58,15 +58,15 @@ struct serve_given_file {
     size_t data_len;
 };
 
-/* A message of either direction; table.c says which members belong to which type. */
+/* A message of either direction; message.c says which members belong to which type. */
 struct serve_message {
     int64_t call; /* at offset 0: for flags that says "none" (base/json_fields.h) */
     int64_t id, session, pool, request;
     bool has_id, has_session, has_pool, has_request;
     bool has_timeout_ms, has_deadline_ms, has_max_tool_calls, has_max_output_lines, has_wait_ms;
     bool has_max_code_length;
-    bool warm, print, check, invisible, native, validate, output, approve, progress, artifacts, more,
-        is_alive;
+    bool warm, print, check, invisible, native, validate, output, approve, progress, artifacts,
+        more, is_alive;
     int64_t protocol, max_line, max_sessions, members, dropped;
     int64_t wall_ms, cpu_ms, memory, tool_calls;
     int64_t timeout_ms, deadline_ms, max_tool_calls, max_output_lines, max_code_length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* client.c - the connection of one client: its lines become requests.
- * Side: host.  Input trusted: no (lines of a client; they are checked by host/table.c).
+ * Side: host.  Input trusted: no (lines of a client; they are checked by host/message.c).
  *
  * Nothing here waits (lines/lines.h).  From the first bound of what a client has not read on, its
  * requests are not read and output is left out of its messages. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* requests.c - what clients ask for: sessions, pools, executions.
- * Side: host.  Input trusted: no (of the client; the members were checked by host/table.c).
+ * Side: host.  Input trusted: no (of the client; the members were checked by host/message.c).
  *
  * Each request is answered exactly once: an execution by its completion callback, everything else
  * at once.  A request lives until that callback, so all callbacks of the library may use it. */

@@ -152,7 +152,7 @@ struct laz_server {
     struct laz_identities identities;
     struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
     struct laz_worker *worker; /* the same of a bus */
-    pthread_t thread;        /* of the others, as all below */
+    pthread_t thread;          /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
     struct laz_post end;  /* the last post of the first one */
@@ -312,7 +312,8 @@ const struct laz_network_list *serve_network_list(const struct serve_network *ne
 int serve_network_set(struct laz_session *session, const struct serve_network *network,
                       struct laz_error *err);
 
-/* ---- output.c: handlers of an execution, whose `user` is its request -------------------------- */
+/* ---- output.c: handlers of an execution, whose `user` is its request --------------------------
+ */
 
 void serve_request_output(void *user, int stream, const char *data, size_t len);
 void serve_request_progress(void *user, const struct laz_execution_usage *usage);

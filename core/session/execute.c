@@ -418,7 +418,8 @@ static void execution_started(struct laz_execution *execution)
     laz_execution_progress_begin(execution);
     if (++shared->running > 1)
         laz_lend_end(shared->tools->lend); /* no session may wait for the tool of another one */
-    else if (session->waiters && !session->network && !laz_box_is_far(session->box)) /* which is served by the loop */
+    else if (session->waiters && !session->network &&
+             !laz_box_is_far(session->box)) /* which is served by the loop */
         laz_lend_begin(shared->tools->lend, execution_serve, execution);
     if (execution->request.asked == LAZ_ASKED_EXECUTE)
         laz_session_give_output(session, execution_take_output);

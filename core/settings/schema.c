@@ -101,11 +101,12 @@ const struct schema_key laz_schema[] = {
             "a runtime without that dialect is refused; where several languages are in use, "
             "`dialect` in the table of a runtime is for that one alone."),
     KEY("session.where", WHERE, session.where, "\"here\"",
-        .help = "`\"here\"`: sessions are boxes of this machine. `\"cluster\"`: each is a place of a "
-                "worker of `[cluster]` (`scale.md`), with the same calls: tools, their approvals, "
-                "clocks and the audit log stay on this machine; the sandbox, limits of resources "
-                "and what code may read are those of the worker's configuration. `\"worker\"`: here, "
-                "for callers elsewhere; `lazaret worker` sets it."),
+        .help =
+            "`\"here\"`: sessions are boxes of this machine. `\"cluster\"`: each is a place of a "
+            "worker of `[cluster]` (`scale.md`), with the same calls: tools, their approvals, "
+            "clocks and the audit log stay on this machine; the sandbox, limits of resources "
+            "and what code may read are those of the worker's configuration. `\"worker\"`: here, "
+            "for callers elsewhere; `lazaret worker` sets it."),
     KEY("session.directory", FILE, session.directory, "\"\"",
         .help =
             "Where code begins: a directory that `sandbox.read` or `sandbox.write` shows. `\"\"`: "

@@ -404,9 +404,10 @@ static int values_warm(struct values_job *job, const struct laz_toml_node *node,
 
 static int values_where(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
-    static const char *const words[] = {
-        [LAZ_WHERE_HERE] = "here", [LAZ_WHERE_CLUSTER] = "cluster", [LAZ_WHERE_WORKER] = "worker",
-        NULL};
+    static const char *const words[] = {[LAZ_WHERE_HERE] = "here",
+                                        [LAZ_WHERE_CLUSTER] = "cluster",
+                                        [LAZ_WHERE_WORKER] = "worker",
+                                        NULL};
     const int at = values_word(node, words);
 
     if (at < 0)

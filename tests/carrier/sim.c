@@ -9,7 +9,7 @@
  * takes is of an execution that ran; lines come whole and in order; nothing is left on a worker
  * later than the lease after its caller is gone; each session has one outcome; a link holds no more
  * than a line and a window; a place is given once, and places are those of the links; a worker that
- * drains leaves. docs/scale.md has what it prints. */
+ * drains leaves. docs/design-scale.md has what it prints. */
 #include "sim.h"
 
 #include <getopt.h>

@@ -40,6 +40,6 @@ held() {
 }
 
 held core/wire/table.c protocol "${1-}"
-held core/host/table.c host-protocol "${1-}" host
+held core/host/message.c host-protocol "${1-}" host
 [ "${1-}" != --write ] || exit 0
 lint_end

@@ -105,7 +105,8 @@ static void settings_schema_has_every_key(void)
         laz_buf_printf(&keys, "%s ", row->key);
     }
     UNIT_TEXT(laz_buf_text(&keys),
-              "session.runtime session.dialect session.directory session.timeout session.deadline "
+              "session.runtime session.dialect session.where session.directory session.timeout "
+              "session.deadline "
               "session.approval_timeout session.start_timeout session.interrupt_grace "
               "session.max_executions session.max_tool_calls session.max_code_length "
               "session.max_output_lines session.max_output_size session.max_message_size "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* table.c - the host protocol as data: messages, their members, and the objects inside of them.
+/* message.c - the host protocol as data: messages, their members, and the objects inside of them.
  * Side: host.  Input trusted: no.
  *
  * A new message or member is a row here and a field in message.h; reading, making, the page and the
@@ -176,11 +176,13 @@ static const struct laz_field execute_members[] = {
     CLIENT("validate", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(validate),
            .help = "look for suspicious calls?"),
     CLIENT("check", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(check),
-           .help = "is it only parsed, and nothing run? The result says `ok` or `syntax_error`, and "
-                   "what isolation is in force. In a session alone"),
+           .help =
+               "is it only parsed, and nothing run? The result says `ok` or `syntax_error`, and "
+               "what isolation is in force. In a session alone"),
     CLIENT("argv", TEXTS, FREE, .flags = LAZ_FIELD_OMIT, AT(argv),
-           .help = "the code is that of a file: its command line as the code finds it, of which the "
-                   "first is the name of the file"),
+           .help =
+               "the code is that of a file: its command line as the code finds it, of which the "
+               "first is the name of the file"),
     CLIENT("output", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(output),
            .help = "is output wanted as it comes, by messages `output`?"),
     CLIENT("progress", BOOLEAN, FREE, .flags = LAZ_FIELD_OMIT, AT(progress),

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* far_lines.c - between a session and the server of a worker: messages of an agent (wire/table.c) on
- * one side, of the host protocol (host/table.c) on the other.
- * Side: host.  Input trusted: no (what a worker sends: a session checks what comes of it, as from any
- * agent). */
+/* box_far_lines.c - between a session and the server of a worker: messages of an agent
+ * (wire/table.c) on one side, of the host protocol (host/message.c) on the other. Side: host. Input
+ * trusted: no (what a worker sends: a session checks what comes of it, as from any agent). */
 #include "box/box_private.h"
 
 #include "base/enforce.h"
@@ -14,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_OPEN  1 /* ids of the first requests */
-#define FAR_CHECK 2
+#define FAR_OPEN     1 /* ids of the first requests */
+#define FAR_CHECK    2
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- the result, as `lazaret run --json` has it ------------------------------------------------ */
+/* ---- the result, as `lazaret run --json` has it ------------------------------------------------
+ */
 
 struct far_error {
     const char *kind, *message;
@@ -58,9 +58,11 @@ static const struct laz_field error_members[] = {
     {"traceback", LAZ_FIELD_TEXTS, AT(traceback)},
 };
 #undef STRUCT
-static const struct laz_fields error_fields = {
-    .name = "an error", .size = sizeof(struct far_error), .items = error_members,
-    .n = COUNT(error_members), .null_is_absent = true};
+static const struct laz_fields error_fields = {.name = "an error",
+                                               .size = sizeof(struct far_error),
+                                               .items = error_members,
+                                               .n = COUNT(error_members),
+                                               .null_is_absent = true};
 
 #define STRUCT far_verdict
 static const struct laz_field verdict_members[] = {
@@ -69,9 +71,11 @@ static const struct laz_field verdict_members[] = {
     {"evidence", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT, AT_LEN(evidence)},
 };
 #undef STRUCT
-static const struct laz_fields verdict_fields = {
-    .name = "a verdict", .size = sizeof(struct far_verdict), .items = verdict_members,
-    .n = COUNT(verdict_members), .null_is_absent = true};
+static const struct laz_fields verdict_fields = {.name = "a verdict",
+                                                 .size = sizeof(struct far_verdict),
+                                                 .items = verdict_members,
+                                                 .n = COUNT(verdict_members),
+                                                 .null_is_absent = true};
 
 #define STRUCT far_piece
 static const struct laz_field piece_members[] = {
@@ -79,9 +83,10 @@ static const struct laz_field piece_members[] = {
     {"text", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT_LEN(text)},
 };
 #undef STRUCT
-static const struct laz_fields piece_fields = {
-    .name = "output", .size = sizeof(struct far_piece), .items = piece_members,
-    .n = COUNT(piece_members)};
+static const struct laz_fields piece_fields = {.name = "output",
+                                               .size = sizeof(struct far_piece),
+                                               .items = piece_members,
+                                               .n = COUNT(piece_members)};
 
 #define STRUCT far_result
 static const struct laz_field result_members[] = {
@@ -100,11 +105,14 @@ static const struct laz_field result_members[] = {
     {"isolation", LAZ_FIELD_JSON, LAZ_SHAPE_OBJECT_OR_NULL, AT_LEN(isolation)},
 };
 #undef STRUCT
-static const struct laz_fields result_fields = {
-    .name = "a result", .size = sizeof(struct far_result), .items = result_members,
-    .n = COUNT(result_members), .null_is_absent = true};
+static const struct laz_fields result_fields = {.name = "a result",
+                                                .size = sizeof(struct far_result),
+                                                .items = result_members,
+                                                .n = COUNT(result_members),
+                                                .null_is_absent = true};
 
-/* ---- to the worker ---------------------------------------------------------------------------- */
+/* ---- to the worker ----------------------------------------------------------------------------
+ */
 
 static bool far_write(struct laz_box_far *far, enum serve_message_type type,
                       const struct serve_message *message)
@@ -290,10 +298,8 @@ bool laz_box_far_send(struct laz_box_far *far, const char *data, size_t len)
 
 bool laz_box_far_interrupt(struct laz_box_far *far, uint32_t number)
 {
-    const struct serve_message message = {.has_id = true,
-                                          .id = far->last + 1,
-                                          .has_session = true,
-                                          .session = far->session};
+    const struct serve_message message = {
+        .has_id = true, .id = far->last + 1, .has_session = true, .session = far->session};
 
     if (!far->request || (uint32_t)far->id != number)
         return false;
@@ -313,7 +319,8 @@ bool laz_box_far_network(struct laz_box_far *far, const char *allow)
     return far_write(far, SERVE_SET_NETWORK, &message);
 }
 
-/* ---- to the session --------------------------------------------------------------------------- */
+/* ---- to the session ---------------------------------------------------------------------------
+ */
 
 static void far_tell(struct laz_box_far *far, const struct laz_message *message)
 {
@@ -343,8 +350,8 @@ void laz_box_far_refuse(struct laz_box_far *far, const char *why)
 void laz_box_far_follow(struct laz_box_far *far)
 {
     if (far->has_last)
-        far_tell(far, &(struct laz_message){
-                          .type = LAZ_MESSAGE_RESULT, .has_id = true, .id = far->id});
+        far_tell(far,
+                 &(struct laz_message){.type = LAZ_MESSAGE_RESULT, .has_id = true, .id = far->id});
 }
 
 void laz_box_far_forget(struct laz_box_far *far)
@@ -397,7 +404,9 @@ static void take_output(struct laz_box_far *far, const struct serve_message *mes
 
 static void take_rest(struct laz_box_far *far, const struct far_result *result)
 {
-    struct laz_json_items items = laz_json_items(result->output, result->output_len);
+    const char *output = result->output ? result->output : "[]";
+    struct laz_json_items items =
+        laz_json_items(output, result->output ? result->output_len : strlen(output));
     size_t skipped[2] = {0}, len;
     const char *raw;
 
@@ -449,7 +458,8 @@ static void take_call(struct laz_box_far *far, const struct serve_message *messa
                                         .args_len = message->args_len});
 }
 
-/* ---- what the worker says of an execution ------------------------------------------------------ */
+/* ---- what the worker says of an execution ------------------------------------------------------
+ */
 
 static uint64_t usage_us(const struct far_result *result, const char *key)
 {
@@ -496,8 +506,9 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
     for (struct laz_json_found found; laz_json_next_member(&items, &found);) {
         struct laz_json_items words = laz_json_items(found.raw, found.len);
         char *word = laz_json_to_string(found.raw, found.len, NULL);
-        laz_buf_printf(&text, ",\"%.*s\":%.*s", (int)found.key_len, found.key, (int)found.len,
-                       found.raw);
+        char *key = laz_json_to_string(found.key - 1, found.key_len + 2, NULL);
+        laz_json_add_raw(&write, key ? key : "", found.raw, found.len);
+        free(key);
         if (laz_json_found_is(&found, "backend") && word)
             snprintf(said->backend, sizeof said->backend, "%s", word);
         free(word);
@@ -515,7 +526,9 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
 
 static void note_result(struct laz_box_far *far, struct far_result *result)
 {
-    struct laz_json_items denials = laz_json_items(result->denials, result->denials_len);
+    const char *list = result->denials ? result->denials : "[]";
+    struct laz_json_items denials =
+        laz_json_items(list, result->denials ? result->denials_len : strlen(list));
     const uint64_t cpu_us = usage_us(result, "cpu_ms");
     struct laz_box_said *said = &far->said;
     int64_t memory = 0;
@@ -540,7 +553,7 @@ static void note_result(struct laz_box_far *far, struct far_result *result)
     for (size_t i = 0; i < result->warnings.n; i++)
         if (strncmp(result->warnings.items[i], "value_omitted: ", 15) != 0)
             laz_strv_add(&said->warnings, result->warnings.items[i]);
-    while (result->denials && laz_json_next_item(&denials, &raw, &len))
+    while (laz_json_next_item(&denials, &raw, &len))
         laz_strv_addf(&said->denials, "%.*s", (int)len, raw);
     note_isolation(far, result);
 }
@@ -603,8 +616,7 @@ static void far_ready(struct laz_box_far *far, const struct far_result *result)
     laz_box_step(box, LAZ_BOX_EVENT_TOKEN);
     if (box->owner.authenticated)
         box->owner.authenticated(box->owner.user);
-    far_tell(far,
-             &(struct laz_message){.type = LAZ_MESSAGE_READY, .protocol = LAZ_PROTOCOL});
+    far_tell(far, &(struct laz_message){.type = LAZ_MESSAGE_READY, .protocol = LAZ_PROTOCOL});
 }
 
 /* False: it is not a result. */
@@ -665,7 +677,8 @@ bool laz_box_far_take(struct laz_box_far *far, const char *line, size_t len)
     enum serve_message_type type = SERVE_MESSAGE_TYPES;
     struct serve_message message;
     int rc = serve_message_parse_answer(line, len, &type, &message, NULL);
-    const bool is_of_request = !rc && message.has_id && message.id == far->request;
+    const bool is_of_request = !rc && far->request && message.has_id && message.id == far->request;
+    const bool is_of_code = is_of_request && far->is_ready;
     bool is_right = !rc || type == SERVE_MESSAGE_TYPES; /* one of a later version is ignored */
 
     if (rc)
@@ -676,17 +689,17 @@ bool laz_box_far_take(struct laz_box_far *far, const char *line, size_t len)
         take_opened(far, &message);
     else if (type == SERVE_FAILED)
         take_failed(far, &message);
-    else if (type == SERVE_TOOL_CALL && is_of_request)
+    else if (type == SERVE_TOOL_CALL && is_of_code)
         take_call(far, &message);
-    else if (type == SERVE_OUTPUT && is_of_request)
+    else if (type == SERVE_OUTPUT && is_of_code)
         take_output(far, &message);
-    else if (type == SERVE_PROGRESS && is_of_request)
+    else if (type == SERVE_PROGRESS && is_of_code)
         take_progress(far, &message);
-    else if (type == SERVE_ARTIFACT && is_of_request)
+    else if (type == SERVE_ARTIFACT && is_of_code)
         take_artifact(far, &message);
     else if (type == SERVE_RESULT && is_of_request)
         is_right = take_result(far, &message);
-    else if (type == SERVE_DONE && is_of_request)
+    else if (type == SERVE_DONE && is_of_code)
         tell_outcome(far, &(struct far_result){.value = "null", .value_len = 4});
     serve_message_fini(type, &message);
     return is_right;
