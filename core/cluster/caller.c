@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FAR_LINGER_MS 5000 /* for which an answer to an opening that was given up is awaited */
+
 struct laz_fars {
     struct laz_loop *loop;
     const struct laz_log *log;
@@ -248,12 +250,12 @@ static void caller_received(void *user, const char *subject, const char *reply, 
     if (far && !is_answer) {
         if (far->stream)
             laz_stream_take(far->stream, data, len);
-    } else if (open && is_answer && laz_carrier_parse(data, len, &frame, NULL) == 0) {
-        if (far && !far->is_over)
+    } else if (far && laz_carrier_parse(data, len, &frame, NULL) == 0) {
+        if (!far->is_over)
             opening_step(far, LAZ_OPENING_ON_ANSWER, &frame);
         else
             opening_close(caller, &frame); /* it was given up meanwhile */
-    }
+    } /* else it is for another process of this name */
 }
 
 static void caller_connected(void *user)
@@ -444,4 +446,6 @@ void laz_far_close(struct laz_far *far)
         laz_stream_end(far->stream, LAZ_LINK_CLOSED, true);
     else
         opening_step(far, LAZ_OPENING_ON_CANCEL, NULL);
+    if (!far->stream) /* a worker may have given it already: it is told then */
+        laz_timer_start(far->timer, FAR_LINGER_MS);
 }

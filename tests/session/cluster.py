@@ -290,6 +290,15 @@ def far():
                             argv=["a.py", "b"])["result"]["value"] == ["a.py", "b"])
     isolation = there.ask("describe", session=session)["isolation"]
     check("isolation", isolation["worker"] == worker.name and isolation["enforces"], isolation)
+    named = [serve("cluster", "audit.file=", 'cluster.caller="same"') for _ in range(3)]
+    for i in range(4):
+        for one in named:
+            one.begin("execute", code=f"return {i}", runtime="lua")
+    for one in named:
+        values = [one.get()["result"]["value"] for _ in range(4)]
+        check("one name", sorted(values) == [0, 1, 2, 3], values)
+        one.process.stdin.close()
+        check("end", one.rest()[1] == 0)
     pool = there.ask("open_pool", runtime="lua", members=2)["pool"]
     results = [there.run(f"return {i}", pool=pool)["result"]["value"] for i in range(6)]
     check("pool", results == list(range(6)), results)
