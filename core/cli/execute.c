@@ -314,7 +314,8 @@ static void execute_cancel(void *engine)
 /* Shows the code what belongs to it. */
 static int execute_show(struct cli *cli, const struct source *source)
 {
-    return source->shown.n && cli->command->bit == CLI_FOR_RUN
+    return source->shown.n && cli->command->bit == CLI_FOR_RUN &&
+                   cli->values->session.where != LAZ_WHERE_CLUSTER
                ? cli_show_paths(cli, source->name, &source->shown)
                : 0;
 }

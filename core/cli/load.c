@@ -203,6 +203,16 @@ static int load_variable(struct cli *cli, const char *pair)
     return status;
 }
 
+/* What is asked for of boxes of this machine, where sessions are not. */
+static int load_elsewhere(struct cli *cli)
+{
+    if (cli->values->session.where != LAZ_WHERE_CLUSTER ||
+        !(cli->read.n || cli->write.n || cli->env.n || cli->cwd || cli->backend))
+        return 0;
+    return cli_problem(cli, "--read, --write, --cwd, --env and --backend are about boxes of this "
+                            "machine, and sessions are on workers (session.where)");
+}
+
 int cli_load(struct cli *cli)
 {
     struct laz_error err = {0};
@@ -231,6 +241,7 @@ int cli_load(struct cli *cli)
     status |= load_cwd(cli);
     for (size_t i = 0; i < cli->env.n; i++)
         status |= load_variable(cli, cli->env.items[i]);
+    status |= load_elsewhere(cli);
     if (cli->verbose)
         status |= load_set(cli, "--verbose", "session.verbose", "true");
     return status ? CLI_USAGE : 0;

@@ -31,8 +31,9 @@ int laz_observe_open(struct laz_session_shared *shared, struct laz_error *err)
 void laz_observe_started(const struct laz_session *session, int rc)
 {
     const uint64_t now_us = laz_loop_now_us(session->shared->driver->loop);
-    const unsigned kind =
-        session->box && session->box->from ? LAZ_METRIC_TEMPLATE : LAZ_METRIC_COLD;
+    const unsigned kind = laz_session_is_far(session)          ? LAZ_METRIC_WORKER
+                          : session->box && session->box->from ? LAZ_METRIC_TEMPLATE
+                                                               : LAZ_METRIC_COLD;
 
     if (!rc)
         laz_metrics_observe(LAZ_METRIC_STARTS, kind, now_us - session->start.begun_us);

@@ -489,8 +489,11 @@ void laz_session_look(struct laz_session *session)
     char text[LAZ_ERROR_TEXT_SIZE];
     if (ran_out)
         session->replaced = laz_verdict_name(LAZ_VERDICT_MEMORY_LIMIT);
-    if (!why && laz_box_look(session->box))
-        why = laz_box_lost(session->box);
+    const char *lost = !why && laz_box_look(session->box) ? laz_box_lost(session->box) : NULL;
+    if (lost) {
+        session->replaced = laz_verdict_name(LAZ_VERDICT_WORKER_LOST);
+        why = lost;
+    }
     const char *path = why ? NULL : laz_box_unprotected(session->box);
     if (path) {
         snprintf(text, sizeof text, "the host has replaced %.150s (sandbox.protect)", path);

@@ -39,7 +39,7 @@ static const struct {
     const char *words[LAZ_METRIC_WORDS];
 } labels[METRIC_LABELS] = {
     [METRIC_STATE] = {"state", {"starting", "idle", "executing"}},
-    [METRIC_KIND] = {"kind", {"cold", "template"}},
+    [METRIC_KIND] = {"kind", {"cold", "template", "worker"}},
     [METRIC_VERDICT] = {"verdict", {NULL}},
     [METRIC_OUTCOME] = {"outcome", {"ok", "error", "refused", "timeout", "cancelled"}},
     [METRIC_DECISION] = {"decision", {"yes", "no"}},

@@ -18,7 +18,7 @@
 
 /* Words of labels, in the order of their enum. */
 enum laz_metric_state { LAZ_METRIC_STARTING, LAZ_METRIC_IDLE, LAZ_METRIC_EXECUTING };
-enum laz_metric_kind { LAZ_METRIC_COLD, LAZ_METRIC_TEMPLATE };
+enum laz_metric_kind { LAZ_METRIC_COLD, LAZ_METRIC_TEMPLATE, LAZ_METRIC_WORKER };
 enum laz_metric_outcome {
     LAZ_METRIC_OK,
     LAZ_METRIC_ERROR,

@@ -239,7 +239,7 @@ def far():
         ("python", "def f(:"), ("python", "raise SystemExit(3)"),
         ("python", "import os; os._exit(4)"), ("python", "x"),
         ("python", "import sys; print('a'); print('b', file=sys.stderr); 'c'"),
-        ("python", "bytearray(1 << 60)"), ("python", "'y' * 3000000"),
+        ("python", "raise MemoryError()"), ("python", "'y' * 3000000"),
         ("python", "print('z' * 300000)"), ("python", "import sys; sys.argv[1:]"),
         ("lua", "return 1, 2"), ("lua", "error('no')"), ("shell", "echo a; exit 4"),
         ("shell", "echo $((1 + 1)); nosuchprogram"))
@@ -335,7 +335,26 @@ def far():
     check("strict", run.returncode and "no sandbox" in run.stderr, run)
     strict.process.stdin.close()
     check("end", strict.rest()[1] == 0)
+    read = subprocess.run([lazaret, "run", "--config", config, "--set", "session.where=cluster",
+                           "--read", "/tmp", "-e", "1"], capture_output=True, text=True,
+                          timeout=HANG)
+    check("paths", read.returncode == 2 and "session.where" in read.stderr, read)
+    for command in ("plan", "doctor"):
+        elsewhere = subprocess.run([lazaret, command, "--config", config, "--set",
+                                    "session.where=cluster"], capture_output=True, text=True,
+                                   timeout=HANG)
+        check(command, elsewhere.returncode == 126 and "workers" in elsewhere.stderr, elsewhere)
     check("status", bare.end() == 143)
+    # A session that is given up before a worker is there takes no place.
+    early = serve("cluster")
+    number = early.ask("open", runtime="lua")["session"]
+    check("closed", early.ask("close", session=number)["type"] == "done")
+    fresh = bus.worker()
+    check("nobody waits", early.run("return 5", runtime="lua")["result"]["value"] == 5)
+    check("left", fresh.said("has left"))
+    early.process.stdin.close()
+    check("end", early.rest()[1] == 0)
+    check("status", fresh.end() == 143)
     late = serve("cluster", "cluster.open_timeout=0.2")
     result = late.run("1")
     check("nobody", verdict(result) == "setup_failed" and "no worker" in str(result), result)
