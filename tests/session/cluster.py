@@ -390,6 +390,19 @@ def tenants():
         check(name, caller.said("has refused this caller"), caller.lines)
     check("log", worker.said("was refused"))
     check("status", worker.end() == 143)
+    # Without namespaces a worker is for one tenant.
+    for backend in ("landlock", "none"):
+        several = subprocess.run([lazaret, "worker", "--config", f"{bus.directory}/lazaret.toml",
+                                  "--set", f'sandbox.backend="{backend}"'], capture_output=True,
+                                 text=True, stdin=subprocess.DEVNULL, timeout=HANG)
+        check("several tenants", several.returncode == 126 and "cluster.tenant" in several.stderr and
+              f"backend {backend} has no namespaces" in several.stderr, several)
+    one = bus.worker('sandbox.backend="landlock"', 'cluster.tenant="acme"',
+                     f'serve.token_keys="{bus.directory}/operator.pub"')
+    caller = bus.caller(token("acme.carol"))
+    check("one tenant", caller.get()["type"] == "hello" and output(caller.run("print(1)")) == "1\n")
+    check("one tenant", bus.caller(token("evil.carol")).rest()[1] == 126)
+    check("one tenant", one.end() == 143)
 
 
 def forged():
