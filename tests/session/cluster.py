@@ -317,7 +317,11 @@ def drain():
         check("status", listed.returncode == 0, listed)
         seen = {one["worker"]: one for one in json.loads(listed.stdout)["workers"]}
     while "2 workers, 8 of 200 places" not in (listed := bus.operator("status")).stdout:
-        check("status", listed.returncode == 0 and "WORKER" in listed.stdout, listed)
+        check("status", listed.returncode == 0 and "LATENCY" in listed.stdout, listed)
+    while not all(one["latency_us"] for one in seen.values()):  # who was late is asked again
+        listed = bus.operator("status", "--json")
+        seen = {one["worker"]: one for one in json.loads(listed.stdout)["workers"]} or seen
+    check("latency", all(0 < one["latency_us"] < HANG * 1e6 for one in seen.values()), seen)
     while (drained := bus.operator("drain", first.name)).returncode:
         check("drain", "says that it drains" in drained.stderr, drained)
     check("drains", first.said("drains"))
@@ -428,6 +432,14 @@ def forged():
             plain.sendall(b"PUB lz.1.s.%s.in %d\r\n%s\r\n" % (b"d" * 32, len(payload), payload))
             plain.sendall(b"PUB lz.1.c.victim.%s %d\r\n%s\r\n" % (b"e" * 32, len(payload), payload))
         check("after", output(caller.run("print(2)", session=session)) == "2\n")
+        # Words of an operator: a name is said again, and nothing else is.
+        for word in (b"", b'a"b', b"x" * 65, b"a.b", b"*", b"good"):
+            plain.sendall(b"PUB lz.1.w.%s.ctl %d\r\nping %s\r\n" % (
+                worker.name.encode(), 5 + len(word), word))
+        heard = b""
+        while b'"echo":"good"' not in heard:
+            heard += plain.recv(1 << 16)
+        check("echo", heard.count(b'"echo"') == 1, heard)
         # Who hears the bus knows the links, which permissions of the bus prevent. A frame that was
         # sent before counts once; one that skips numbers ends the link, on both sides, once.
         subject = re.search(rb"lz\.1\.s\.([0-9a-f]{32})\.in", seen).group(1)
