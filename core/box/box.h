@@ -63,6 +63,8 @@ struct laz_box_shared {
     char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
     bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
+    bool of_tenants; /* strangers to each other have sessions here: a backend that does not give each
+                        its own view of files and processes is no candidate, and neither is none */
     struct laz_backend_trial *trial;   /* under way; NULL: none */
     struct laz_box_asker *askers;      /* wait for its end */
     struct laz_box_asker *answered;    /* are being answered */

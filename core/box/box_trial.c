@@ -139,11 +139,23 @@ static int choice_names_unknown(struct laz_box_shared *shared, struct laz_error 
     return rc == LAZ_ENOENT ? rc : 0;
 }
 
+/* Tenants share a machine only by namespaces. LAZ_EREFUSED. */
+static int choice_separates(const struct laz_box_shared *shared,
+                            const struct laz_backend_choice *choice, struct laz_error *err)
+{
+    if (!shared->of_tenants || laz_backend_has_own_files(choice->ops))
+        return 0;
+    return laz_error_set(err, LAZ_EREFUSED, 0,
+                         "the backend %s has no namespaces, which keep tenants apart: by it a "
+                         "worker is for one tenant, which cluster.tenant names",
+                         choice->name);
+}
+
 /* No backend works, by `why`: that error, or, where sandbox.strict is false, no box at all. */
 static int choice_none(struct laz_box_shared *shared, struct laz_backend_choice *choice,
                        const struct laz_error *why, struct laz_error *err)
 {
-    if (shared->values->sandbox.strict) {
+    if (shared->values->sandbox.strict || shared->of_tenants) {
         if (err)
             *err = *why;
         return why->code;
@@ -377,6 +389,10 @@ static enum trial_end trial_next(struct laz_backend_trial *trial)
         int rc =
             choice_take(trial->shared, trial->names.items[candidate], &trial->choice, &trial->last);
         bool taken = !rc;
+        if (taken && choice_separates(trial->shared, &trial->choice, &trial->last) != 0) {
+            trial_note(trial, true);
+            continue;
+        }
         /* the first is taken without a trial, unless what comes after it is not a box at all */
         if (taken && candidate == 0 && trial->shared->values->sandbox.strict)
             return TRIAL_TOOK;

@@ -46,23 +46,40 @@ static void cluster_json(struct laz_json_write *write, const struct laz_worker_s
         laz_json_add_uint(write, "opened", workers[i].opened);
         laz_json_add_uint(write, "refused", workers[i].refused);
         laz_json_add_bool(write, "draining", workers[i].is_draining);
+        if (workers[i].latency_us)
+            laz_json_add_uint(write, "latency_us", workers[i].latency_us);
+        else
+            laz_json_add_null(write, "latency_us");
         laz_json_end_object(write);
     }
     laz_json_end_list(write);
+}
+
+/* Milliseconds, from a word to a worker until it came back. */
+static void cluster_latency(char text[16], uint64_t us)
+{
+    if (us)
+        snprintf(text, 16, us < 100000 ? "%.1f ms" : "%.0f ms", (double)us / 1000);
+    else
+        snprintf(text, 16, "-");
 }
 
 static void cluster_table(struct laz_buf *text, const struct laz_worker_seen *workers, size_t n)
 {
     uint64_t places = 0, used = 0;
 
-    laz_buf_printf(text, "%-20s %-16s %-16s %8s %8s %10s %10s\n", "WORKER", "POOL", "TENANT",
-                   "USED", "PLACES", "OPENED", "REFUSED");
+    char latency[16];
+
+    laz_buf_printf(text, "%-20s %-16s %-16s %8s %8s %10s %10s %10s\n", "WORKER", "POOL", "TENANT",
+                   "USED", "PLACES", "OPENED", "REFUSED", "LATENCY");
     for (size_t i = 0; i < n; i++) {
         const struct laz_worker_seen *one = &workers[i];
+        cluster_latency(latency, one->latency_us);
         laz_buf_printf(
-            text, "%-20s %-16s %-16s %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %10" PRIu64 "%s\n",
+            text,
+            "%-20s %-16s %-16s %8" PRIu64 " %8" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10s%s\n",
             one->name, one->pool, *one->tenant ? one->tenant : "-", one->used, one->places,
-            one->opened, one->refused, one->is_draining ? "  draining" : "");
+            one->opened, one->refused, latency, one->is_draining ? "  draining" : "");
         used += one->used;
         places += one->is_draining ? one->used : one->places;
     }

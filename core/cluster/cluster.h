@@ -89,7 +89,13 @@ struct laz_worker_seen { /* by its last heartbeat */
     uint64_t places, used;    /* callers that it can have, and has */
     uint64_t opened, refused; /* since it was started */
     bool is_draining;
-    uint64_t heard_ms; /* by the operator's clock */
+    /* By the operator's clock: the last word, and from a question to its answer. */
+    uint64_t heard_ms;
+    uint64_t latency_us; /* 0: not known */
+    /* The question that waits for its answer; n 0: none was sent. */
+    struct {
+        uint64_t n, sent_us;
+    } ping;
 };
 
 /* Errors: of laz_bus_open. */
@@ -97,8 +103,8 @@ int laz_operator_new(const struct laz_log *log, struct laz_registry *registry,
                      const struct laz_settings_values *values, struct laz_operator **op,
                      struct laz_error *err);
 void laz_operator_free(struct laz_operator *op); /* NULL is allowed */
-/* Listens for so many milliseconds; each worker says something once a second. LAZ_EREFUSED: the bus
- * does not let it. */
+/* Listens for so many milliseconds; each worker says something once a second, and is asked to say
+ * something at once, which is its latency. LAZ_EREFUSED: the bus does not let it listen. */
 int laz_operator_listen(struct laz_operator *op, uint64_t ms, struct laz_error *err);
 /* Those that were heard of lately. Borrowed until the next call. */
 size_t laz_operator_workers(struct laz_operator *op, const struct laz_worker_seen **workers);

@@ -3,11 +3,14 @@
  * Side: operator.  Input trusted: no (what anybody says who may send heartbeats). */
 #include "cluster/cluster.h"
 
+#include "base/clock.h"
 #include "base/json_fields.h"
 #include "base/json_scan.h"
+#include "base/random.h"
 #include "carrier/carrier.h"
 #include "cluster/bus.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +18,14 @@
 #define OPERATOR_WORKERS 10000 /* more are not kept */
 #define OPERATOR_GONE_MS 3500  /* without a heartbeat, of which there is one a second */
 #define OPERATOR_SUBJECT "lz.1.w.>"
+#define OPERATOR_ID      12
+#define OPERATOR_PING_US 900000 /* between two questions to a worker */
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 #define AT(field)   .at = offsetof(struct beat, field)
 
 struct beat {
-    const char *worker, *version, *pool, *tenant;
+    const char *worker, *version, *pool, *tenant, *echo;
     int64_t places, used, opened, refused;
     bool draining;
 };
@@ -39,6 +44,7 @@ static const struct laz_field beat_rows[] = {
     NUMBER(opened),
     NUMBER(refused),
     {"draining", LAZ_FIELD_BOOLEAN, AT(draining)},
+    {"echo", LAZ_FIELD_TEXT, AT(echo)},
 };
 static const struct laz_fields beat_fields = {
     .name = "a heartbeat", .size = sizeof(struct beat), .items = beat_rows, .n = COUNT(beat_rows)};
@@ -49,6 +55,9 @@ struct laz_operator {
     struct laz_bus_subscription *beats;
     struct laz_worker_seen *items;
     size_t n;
+    char id[OPERATOR_ID + 1]; /* of what it asks */
+    uint64_t n_asked;
+    bool has_told;     /* a worker to do something */
     char refused[256]; /* what the bus does not let this operator do; "": nothing */
 };
 
@@ -59,6 +68,44 @@ static void operator_take(char *to, size_t size, const char *text)
     for (; *to; to++)
         if (*to <= ' ' || *to > '~')
             *to = '?';
+}
+
+/* ---- latency: a word that the worker says again -----------------------------------------------
+ */
+
+static void operator_word(const struct laz_operator *op, uint64_t n, char word[48])
+{
+    snprintf(word, 48, "%s-%" PRIu64, op->id, n);
+}
+
+static void operator_ping(struct laz_operator *op, struct laz_worker_seen *seen)
+{
+    const uint64_t now_us = laz_clock_us();
+    char subject[LAZ_SUBJECT_SIZE], word[48], text[64];
+
+    if (seen->ping.sent_us && now_us - seen->ping.sent_us < OPERATOR_PING_US)
+        return;
+    seen->ping.n = ++op->n_asked;
+    seen->ping.sent_us = now_us;
+    operator_word(op, seen->ping.n, word);
+    snprintf(text, sizeof text, "ping %s", word);
+    laz_subject_control(subject, seen->name);
+    (void)laz_bus_send(op->bus, subject, NULL, text, strlen(text), NULL);
+}
+
+/* An answer counts once, and only that to the last question: a heartbeat of anybody else's says
+ * nothing about this operator. */
+static void operator_echo(const struct laz_operator *op, struct laz_worker_seen *seen,
+                          const char *echo)
+{
+    char word[48];
+
+    operator_word(op, seen->ping.n, word);
+    if (!seen->ping.n || strcmp(echo, word) != 0)
+        return;
+    const uint64_t us = laz_clock_us() - seen->ping.sent_us;
+    seen->latency_us = us ? us : 1;
+    seen->ping.n = 0;
 }
 
 /* The subject says which worker it is: on a bus with accounts nobody can send in another's name,
@@ -94,6 +141,10 @@ static void operator_heard(void *user, const char *subject, const char *reply, c
             seen->refused = (uint64_t)beat.refused;
             seen->is_draining = beat.draining;
             seen->heard_ms = laz_loop_now_ms(op->loop);
+            if (beat.echo)
+                operator_echo(op, seen, beat.echo);
+            else
+                operator_ping(op, seen);
         }
     }
     laz_fields_free(&beat_fields, &beat);
@@ -113,6 +164,8 @@ static void operator_refused(void *user, uint32_t what, const char *subject)
 {
     struct laz_operator *op = user;
 
+    if (what == LAZ_CARRIER_SEND && !op->has_told)
+        return; /* it may listen, and no more: latencies are not known */
     snprintf(op->refused, sizeof op->refused, "the bus does not let this operator %s %.200s",
              what == LAZ_CARRIER_SEND ? "send to" : "listen to", subject);
 }
@@ -127,6 +180,8 @@ int laz_operator_new(const struct laz_log *log, struct laz_registry *registry,
     int rc = op ? laz_loop_new(&op->loop, err) : laz_error_nomem(err);
 
     *out = NULL;
+    if (!rc)
+        rc = laz_random_name(op->id, OPERATOR_ID, err);
     if (!rc)
         rc = laz_bus_open(op->loop, log, registry, values, &owner, &op->bus, err);
     if (!rc)
@@ -166,6 +221,7 @@ int laz_operator_drain(struct laz_operator *op, const char *worker, struct laz_e
     if (!laz_carrier_is_name(worker, strlen(worker)))
         return laz_error_set(err, LAZ_EINVAL, 0, "'%.100s' is not the name of a worker", worker);
     laz_subject_control(subject, worker);
+    op->has_told = true;
     return laz_bus_send(op->bus, subject, NULL, "drain", 5, err);
 }
 

@@ -298,7 +298,8 @@ static void worker_opening(void *user, const char *subject, const char *reply, c
 /* ---- heartbeats and control -------------------------------------------------------------------
  */
 
-static void worker_describe(const struct laz_worker *worker, struct laz_buf *json)
+/* `echo`: what an operator asked to hear again; NULL: nobody asked. */
+static void worker_describe(const struct laz_worker *worker, const char *echo, struct laz_buf *json)
 {
     struct laz_json_write write = {.to = json};
 
@@ -313,21 +314,44 @@ static void worker_describe(const struct laz_worker *worker, struct laz_buf *jso
     laz_json_add_uint(&write, "opened", worker->n_opened);
     laz_json_add_uint(&write, "refused", worker->n_refused);
     laz_json_add_bool(&write, "draining", worker->is_draining);
+    if (echo)
+        laz_json_add_text(&write, "echo", echo);
     laz_json_end_object(&write);
+}
+
+static void worker_say(const struct laz_worker *worker, const char *echo)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    char subject[LAZ_SUBJECT_SIZE];
+
+    worker_describe(worker, echo, &json);
+    laz_subject_heartbeat(subject, worker->name);
+    if (!json.failed)
+        (void)laz_bus_send(worker->bus, subject, NULL, json.data, json.len, NULL);
+    laz_buf_fini(&json);
 }
 
 static void worker_beat(void *user)
 {
     struct laz_worker *worker = user;
-    struct laz_buf json = LAZ_BUF_INIT;
-    char subject[LAZ_SUBJECT_SIZE];
 
-    worker_describe(worker, &json);
-    laz_subject_heartbeat(subject, worker->name);
-    if (!json.failed)
-        (void)laz_bus_send(worker->bus, subject, NULL, json.data, json.len, NULL);
-    laz_buf_fini(&json);
+    worker_say(worker, NULL);
     laz_timer_start(worker->beat, WORKER_BEAT_MS);
+}
+
+/* "ping WORD": a heartbeat with that word, at once. It goes where heartbeats go, so that operators
+ * of other accounts hear it, and nobody chooses where a worker sends. */
+static bool worker_pinged(const struct laz_worker *worker, const char *data, size_t len)
+{
+    static const char ping[] = "ping ";
+    const size_t n = sizeof ping - 1;
+    char word[LAZ_CARRIER_NAME + 1];
+
+    if (len <= n || memcmp(data, ping, n) != 0 || !laz_carrier_is_name(data + n, len - n))
+        return false;
+    snprintf(word, sizeof word, "%.*s", (int)(len - n), data + n);
+    worker_say(worker, word);
+    return true;
 }
 
 static void worker_controlled(void *user, const char *subject, const char *reply, const char *data,
@@ -337,9 +361,11 @@ static void worker_controlled(void *user, const char *subject, const char *reply
     struct laz_buf json = LAZ_BUF_INIT;
 
     (void)subject;
+    if (worker_pinged(worker, data, len))
+        return;
     if (len == 5 && memcmp(data, "drain", 5) == 0)
         laz_worker_drain(worker);
-    worker_describe(worker, &json);
+    worker_describe(worker, NULL, &json);
     if (reply && !json.failed)
         (void)laz_bus_send(worker->bus, reply, NULL, json.data, json.len, NULL);
     laz_buf_fini(&json);

@@ -29,6 +29,7 @@ void serve_send(struct serve_client *client, enum serve_message_type type,
         return;
     serve_message_make(type, message, line);
     laz_lines_send(&client->lines);
+    serve_client_count_unread(client);
 }
 
 void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err)
@@ -93,6 +94,7 @@ static void answer_send(struct serve_client *client, struct serve_answer *answer
         serve_send_failed(client, answer->id, &err);
     } else {
         laz_lines_take(&client->lines, &answer->lines);
+        serve_client_count_unread(client);
     }
 }
 

@@ -90,6 +90,7 @@ static struct laz_server *beside_new(struct laz_server *first)
     server->end.run = beside_ends;
     pthread_mutex_init(&server->lock, NULL);
     laz_identities_init(&server->identities);
+    server->most_unread = SERVE_UNREAD_OF_ONE;
     return server;
 }
 

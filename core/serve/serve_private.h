@@ -34,6 +34,10 @@ struct laz_worker; /* cluster/cluster.h */
 #define SERVE_LISTS    64                /* lists of tools for all sessions of a client */
 #define SERVE_QUIET    ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
 #define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
+/* The same of all connections of an identity together: the one that grows is given up, if it has a
+ * part in it that is worth to be taken. */
+#define SERVE_UNREAD_OF_ONE SERVE_UNREAD
+#define SERVE_UNREAD_PART   ((size_t)1 << 20)
 
 /* Who a client is. Of this user: all is 0. */
 struct serve_peer {
@@ -126,6 +130,7 @@ struct serve_client {
     unsigned n_answers; /* that are being made */
     bool is_leaving;    /* nothing is made beside the loop any more */
     size_t bytes;       /* of the code and files of its requests */
+    size_t unread;      /* bytes that were counted for its identity */
     int64_t last_number;
     struct laz_error why; /* it sent what is not a message */
 };
@@ -150,6 +155,7 @@ struct laz_server {
     struct laz_endpoint *endpoint;  /* of the first one; NULL: none */
     atomic_uint pooled;             /* of the first one, as the next: sessions of all pools */
     struct laz_identities identities;
+    uint64_t most_unread;      /* of the first one, as the next: of an identity */
     struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
     struct laz_worker *worker; /* the same of a bus */
     pthread_t thread;          /* of the others, as all below */
@@ -209,6 +215,9 @@ void serve_client_has_executed(const struct serve_client *client, const struct l
  * result. */
 void serve_client_leaves_session(const struct serve_client *client,
                                  const struct laz_session *session);
+/* What it has not read has become more, or less: counts that for its identity. Gives it up where
+ * that has too much. */
+void serve_client_count_unread(struct serve_client *client);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */

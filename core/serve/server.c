@@ -9,6 +9,8 @@
 
 #include "os/input.h"
 
+#include <string.h>
+
 /* ---- making --------------------------------------------------------------------------------- */
 
 int serve_server_take_stdio(struct laz_server *server, struct laz_error *err)
@@ -30,6 +32,13 @@ static int server_take_loop(struct laz_server *server, struct laz_error *err)
     return 0;
 }
 
+/* A worker that is not for one tenant is for any. */
+static bool server_has_tenants(const struct laz_server_options *options)
+{
+    return options->listen && strcmp(options->listen, LAZ_SERVER_CLUSTER) == 0 &&
+           !*laz_settings_values(options->settings)->cluster.tenant;
+}
+
 int serve_server_begin(struct laz_server *server, const struct laz_server_options *options,
                        unsigned number, unsigned n, struct laz_error *err)
 {
@@ -44,6 +53,8 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
 
     int rc =
         laz_engine_new_beside(options->settings, options->engine, &beside, &server->engine, err);
+    if (!rc)
+        server->engine->boxes.of_tenants = server_has_tenants(options);
     if (!rc)
         rc = server_take_loop(server, err);
     if (!rc)

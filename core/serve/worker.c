@@ -35,9 +35,13 @@ int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 {
     const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
     struct laz_engine *engine = first->engine;
+    /* Who has no backend for several tenants learns it now. One that turns out not to work is
+     * followed by none that is weaker (box_trial.c). */
+    const int rc = engine->boxes.of_tenants ? laz_sessions_choose(&engine->sessions, err) : 0;
 
-    return laz_worker_new(first->loop, &engine->driver.log, engine->registry, engine->values,
-                          &owner, &first->worker, err);
+    return rc ? rc
+              : laz_worker_new(first->loop, &engine->driver.log, engine->registry, engine->values,
+                               &owner, &first->worker, err);
 }
 
 void serve_worker_end(struct laz_server *first)

@@ -356,8 +356,8 @@ const struct schema_key laz_schema[] = {
                 "`serve.token_keys` names keys."),
     KEY("cluster.tenant", NAME, cluster.tenant, "\"\"",
         .help = "Whose callers a worker takes, by the names in their tokens before the first "
-                "point: `acme` for `acme.alice`. `\"\"`: anybody's. Where `landlock` makes the "
-                "boxes, sessions of several callers have one user: give each worker one tenant."),
+                "point: `acme` for `acme.alice`. `\"\"`: anybody's, which needs a backend with "
+                "namespaces (`bwrap`): no other one is taken then."),
     KEY("cluster.open_timeout", TIME, cluster.open_timeout_ms, "30", .min = 100, .max = 1 * DAYS,
         .help = "Time in which a caller has to find a place."),
     KEY("telemetry.listen", LISTEN, telemetry.listen, "\"\"",

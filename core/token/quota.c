@@ -145,6 +145,16 @@ void laz_identity_sessions_end(struct laz_identities *all, struct laz_identity *
     pthread_mutex_unlock(&all->lock);
 }
 
+bool laz_identity_unread(struct laz_identities *all, struct laz_identity *identity, uint64_t before,
+                         uint64_t now, uint64_t most)
+{
+    pthread_mutex_lock(&all->lock);
+    identity->unread += now - before;
+    const bool may = identity->unread <= most;
+    pthread_mutex_unlock(&all->lock);
+    return may;
+}
+
 uint64_t laz_identity_use(struct laz_identities *all, struct laz_identity *identity,
                           enum laz_quota_kind kind, uint64_t n_milli, uint64_t now_ms)
 {

@@ -26,6 +26,7 @@ struct laz_identity {
     unsigned connections;
     struct laz_quota quota;
     uint64_t sessions;
+    uint64_t unread; /* bytes that wait for its connections */
     struct laz_bucket buckets[LAZ_QUOTA_KINDS];
 };
 
@@ -48,6 +49,10 @@ bool laz_identity_sessions(struct laz_identities *all, struct laz_identity *iden
                            uint64_t *most);
 void laz_identity_sessions_end(struct laz_identities *all, struct laz_identity *identity,
                                uint64_t n);
+/* Of one of its connections `now` bytes wait, where it was `before`. False: of all of them together
+ * more than `most`. */
+bool laz_identity_unread(struct laz_identities *all, struct laz_identity *identity, uint64_t before,
+                         uint64_t now, uint64_t most);
 /* Uses `n` (seconds may have fractions: thousandths, as `n_milli`) of what a minute has. 0, or the
  * milliseconds until there is something again: then nothing was used. */
 uint64_t laz_identity_use(struct laz_identities *all, struct laz_identity *identity,

@@ -325,13 +325,15 @@ def far():
           started)
     check("audit", any(one["event"] == "tool_call" and one["tool"] == "ours" for one in records))
     # What the caller requires, and no worker gives.
-    strict = serve("cluster", "sandbox.require=[\"fs_read\"]")
+    strict = serve("cluster", "sandbox.require=[\"fs_read\"]", "cluster.caller=t.one")
     other.end()
-    bare = bus.worker("sandbox.backend=[\"none\"]", "sandbox.strict=false", "sandbox.require=[]")
+    bare = bus.worker("sandbox.backend=[\"none\"]", "sandbox.strict=false", "sandbox.require=[]",
+                      "cluster.tenant=t")
     result = strict.run("1")
     check("require", verdict(result) == "setup_failed" and "sandbox.require" in str(result), result)
     run = subprocess.run([lazaret, "run", "--config", config, "--set", "session.where=cluster",
-                          "--set", "sandbox.require=[]", "-e", "1"], capture_output=True, text=True, timeout=HANG)
+                          "--set", "sandbox.require=[]", "--set", "cluster.caller=t.two",
+                          "-e", "1"], capture_output=True, text=True, timeout=HANG)
     check("strict", run.returncode and "no sandbox" in run.stderr, run)
     strict.process.stdin.close()
     check("end", strict.rest()[1] == 0)
@@ -467,7 +469,11 @@ def drain():
         check("status", listed.returncode == 0, listed)
         seen = {one["worker"]: one for one in json.loads(listed.stdout)["workers"]}
     while "2 workers, 8 of 200 places" not in (listed := bus.operator("status")).stdout:
-        check("status", listed.returncode == 0 and "WORKER" in listed.stdout, listed)
+        check("status", listed.returncode == 0 and "LATENCY" in listed.stdout, listed)
+    while not all(one["latency_us"] for one in seen.values()):  # who was late is asked again
+        listed = bus.operator("status", "--json")
+        seen = {one["worker"]: one for one in json.loads(listed.stdout)["workers"]} or seen
+    check("latency", all(0 < one["latency_us"] < HANG * 1e6 for one in seen.values()), seen)
     while (drained := bus.operator("drain", first.name)).returncode:
         check("drain", "says that it drains" in drained.stderr, drained)
     check("drains", first.said("drains"))
@@ -540,6 +546,19 @@ def tenants():
         check(name, caller.said("has refused this caller"), caller.lines)
     check("log", worker.said("was refused"))
     check("status", worker.end() == 143)
+    # Without namespaces a worker is for one tenant.
+    for backend in ("landlock", "none"):
+        several = subprocess.run([lazaret, "worker", "--config", f"{bus.directory}/lazaret.toml",
+                                  "--set", f'sandbox.backend="{backend}"'], capture_output=True,
+                                 text=True, stdin=subprocess.DEVNULL, timeout=HANG)
+        check("several tenants", several.returncode == 126 and "cluster.tenant" in several.stderr and
+              f"backend {backend} has no namespaces" in several.stderr, several)
+    one = bus.worker('sandbox.backend="landlock"', 'cluster.tenant="acme"',
+                     f'serve.token_keys="{bus.directory}/operator.pub"')
+    caller = bus.caller(token("acme.carol"))
+    check("one tenant", caller.get()["type"] == "hello" and output(caller.run("print(1)")) == "1\n")
+    check("one tenant", bus.caller(token("evil.carol")).rest()[1] == 126)
+    check("one tenant", one.end() == 143)
 
 
 def forged():
@@ -565,6 +584,14 @@ def forged():
             plain.sendall(b"PUB lz.1.s.%s.in %d\r\n%s\r\n" % (b"d" * 32, len(payload), payload))
             plain.sendall(b"PUB lz.1.c.victim.%s %d\r\n%s\r\n" % (b"e" * 32, len(payload), payload))
         check("after", output(caller.run("print(2)", session=session)) == "2\n")
+        # Words of an operator: a name is said again, and nothing else is.
+        for word in (b"", b'a"b', b"x" * 65, b"a.b", b"*", b"good"):
+            plain.sendall(b"PUB lz.1.w.%s.ctl %d\r\nping %s\r\n" % (
+                worker.name.encode(), 5 + len(word), word))
+        heard = b""
+        while b'"echo":"good"' not in heard:
+            heard += plain.recv(1 << 16)
+        check("echo", heard.count(b'"echo"') == 1, heard)
         # Who hears the bus knows the links, which permissions of the bus prevent. A frame that was
         # sent before counts once; one that skips numbers ends the link, on both sides, once.
         subject = re.search(rb"lz\.1\.s\.([0-9a-f]{32})\.in", seen).group(1)

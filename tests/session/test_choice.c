@@ -318,6 +318,44 @@ static void uids_that_are_in_use_lead_to_no_other_backend(void)
     laz_engine_free(engine);
 }
 
+/* What has no namespaces is chosen for nobody there, neither at first nor because bubblewrap fails.
+ */
+static void tenants_get_no_backend_without_namespaces(void)
+{
+    static const struct {
+        const char *settings;
+        bool runs;
+    } rows[] = {{"sandbox.backend=landlock", false},
+                {"sandbox.backend=none", false},
+                {"sandbox.backend=[\"bwrap\",\"landlock\"]", true},
+                {"sandbox.backend=[\"bwrap\",\"landlock\"];sandbox.strict=false", true}};
+    const struct laz_session_options lua = {.size = sizeof lua, .runtime = "lua"};
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        struct laz_engine *engine = choice_engine(rows[i].settings);
+        engine->boxes.of_tenants = true;
+        for (unsigned run = 1; rows[i].runs && run < 4; run++)
+            choice_let(run, "fail");
+        CU_ASSERT_EQUAL(laz_session_open(engine, &lua, &session, &err),
+                        rows[i].runs ? LAZ_ESETUP : LAZ_EREFUSED);
+        CU_ASSERT_PTR_NULL(session);
+        CU_ASSERT_PTR_NULL(engine->boxes.choice.ops);
+        CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "cluster.tenant"));
+        CU_ASSERT_EQUAL(!strstr(err.text, "run 1 fails") && !strstr(err.text, "run 2 fails"),
+                        !rows[i].runs);
+        choice_end(engine);
+    }
+    struct laz_engine *engine = choice_engine("sandbox.backend=[\"landlock\",\"bwrap\"]");
+    engine->boxes.of_tenants = true;
+    choice_let(1, "real");
+    choice_let(2, "real");
+    struct laz_session *session = test_session(engine, "lua");
+    CU_ASSERT(session && strstr(laz_session_isolation(session), "\"backend\":\"bwrap\""));
+    choice_end(engine);
+}
+
 static const struct unit_test tests[] = {
     UNIT(those_that_fail_meanwhile_are_answered_together),
     UNIT(who_has_asked_may_go),
@@ -327,6 +365,7 @@ static const struct unit_test tests[] = {
     UNIT(a_template_ends_when_there_is_no_backend_any_more),
     UNIT(records_name_the_backend_of_the_box),
     UNIT(uids_that_are_in_use_lead_to_no_other_backend),
+    UNIT(tenants_get_no_backend_without_namespaces),
     {0},
 };
 

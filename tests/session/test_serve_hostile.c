@@ -7,12 +7,14 @@
 #include "serving.h"
 
 #include "base/buf.h"
+#include "serve/serve_private.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -279,6 +281,86 @@ static void a_client_that_never_reads_is_given_up(void)
     neighbour_end();
 }
 
+/* ---- clients of another machine ----------------------------------------------------------------
+ */
+
+/* A connection as the gate, or a worker, hands it over. */
+struct arrival {
+    struct laz_post post;
+    int fd;
+};
+
+static void arrival_runs(struct laz_post *post)
+{
+    const struct arrival *arrival = LAZ_CONTAINER(post, struct arrival, post);
+    const struct laz_quota quota = {.sessions = 0};
+    const struct serve_peer peer = {
+        .identity = laz_identity_join(&server->identities, "remote", &quota, 0)};
+
+    serve_accept_place(server, arrival->fd, &peer);
+}
+
+static void remote_greet(struct client *client, struct arrival *arrival)
+{
+    int ends[2];
+
+    CU_ASSERT_EQUAL_FATAL(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    CU_ASSERT_EQUAL(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
+    *client = (struct client){.fd = ends[0]};
+    *arrival = (struct arrival){{.run = arrival_runs}, ends[1]};
+    laz_loop_post(server->loop, &arrival->post);
+    expect(client, "{\"type\":\"hello\"");
+}
+
+static void search(struct client *client, int n)
+{
+    for (int id = 1; id <= n; id++)
+        say(client, "{\"type\":\"search\",\"id\":%d,\"words\":\"t\"}", id);
+}
+
+/* Of what all connections of an identity leave unread there is one bound: the connection that goes
+ * beyond it ends, the others do not, and what was read counts no more. */
+static void connections_of_an_identity_share_what_is_kept_for_it(void)
+{
+    enum { SIZE = 40000, ANSWERS = 80, CLIENTS = 3 }; /* some 3 MiB of each */
+    struct client clients[CLIENTS];
+    struct arrival arrivals[CLIENTS];
+    char *text = malloc(SIZE + 1);
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+    memset(text, 'x', SIZE);
+    text[SIZE] = '\0';
+    neighbour_begin(OPEN);
+    server->most_unread = 4 << 20;
+    for (int i = 0; i < CLIENTS; i++) {
+        remote_greet(&clients[i], &arrivals[i]);
+        say(&clients[i],
+            "{\"type\":\"tools\",\"id\":1,\"tools\":[{\"name\":\"t\",\"description\":\"%s\"}]}",
+            text);
+        expect(&clients[i], "{\"type\":\"done\",\"id\":1}");
+    }
+    search(&clients[0], ANSWERS);
+    search(&clients[1], ANSWERS);
+    int gone = -1; /* which of them is answered last, no order says */
+    struct pollfd ended[] = {{.fd = clients[0].fd}, {.fd = clients[1].fd}};
+    while (gone < 0) { /* the harness ends a test that hangs */
+        is_served(&neighbour);
+        (void)poll(ended, 2, 10);
+        gone = ended[0].revents & POLLHUP ? 0 : ended[1].revents & POLLHUP ? 1 : -1;
+    }
+    for (int id = 1; id <= ANSWERS; id++) {
+        expect(&clients[1 - gone], "{\"type\":\"found\"");
+        CU_ASSERT_EQUAL(member(&clients[1 - gone], "id"), id);
+    }
+    search(&clients[2], ANSWERS); /* there is room again */
+    for (int id = 1; id <= ANSWERS; id++)
+        expect(&clients[2], "{\"type\":\"found\"");
+    for (int i = 0; i < CLIENTS; i++)
+        client_close(&clients[i]);
+    neighbour_end();
+    free(text);
+}
+
 static void greet_when_there_is_room(struct client *client)
 {
     for (client_open(client); has(hear(client), "\"failed\""); client_open(client))
@@ -357,6 +439,7 @@ static const struct unit_test tests[] = {
     UNIT(many_requests_at_once_are_answered_once),
     UNIT(many_large_answers_are_kept_up_to_a_bound),
     UNIT(a_client_that_never_reads_is_given_up),
+    UNIT(connections_of_an_identity_share_what_is_kept_for_it),
     UNIT(many_connections_are_bounded),
     UNIT(a_client_that_forks_is_one_client),
     {0},

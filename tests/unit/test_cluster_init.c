@@ -244,6 +244,12 @@ static void tenants_do_not_hear_each_other(void)
               strstr(operator.ear.text, "lz.1.w.two.hb - beat of b") &&
               strstr(wa.ear.text, "lz.1.w.one.ctl - drain") &&
               strstr(wb.ear.text, "lz.1.w.two.ctl - drain"));
+    /* and measure how long a word takes there and back */
+    CU_ASSERT(give(&operator, "lz.1.w.one.ctl", NULL, "ping word-1") == 0);
+    ear_wait_for(&wa.ear, "lz.1.w.one.ctl - ping word-1");
+    CU_ASSERT(give(&wa, "lz.1.w.one.hb", NULL, "echo word-1") == 0);
+    ear_wait_for(&operator.ear, "lz.1.w.one.hb - echo word-1");
+    may_not_send(&operator, "lz.1.w.one.hb"); /* the answer of a worker is a worker's */
     may_not_send(&operator, "lz.1.open.default");
     may_not_hear(&operator, "lz.1.c.>");
     connection_close(&a);

@@ -369,6 +369,24 @@ static void sessions_are_counted_for_all_connections(void)
     laz_identities_fini(&all);
 }
 
+static void unread_bytes_are_counted_for_all_connections(void)
+{
+    const struct laz_quota quota = {.sessions = 1};
+    struct laz_identities all;
+
+    laz_identities_init(&all);
+    struct laz_identity *a = laz_identity_join(&all, "a", &quota, 0);
+    CU_ASSERT(laz_identity_unread(&all, a, 0, 60, 100)); /* of one connection, */
+    CU_ASSERT(laz_identity_unread(&all, a, 0, 40, 100)); /* and of another */
+    CU_ASSERT_FALSE(laz_identity_unread(&all, a, 40, 41, 100));
+    CU_ASSERT(laz_identity_unread(&all, a, 60, 0, 100)); /* it has read, or is gone */
+    CU_ASSERT(laz_identity_unread(&all, a, 41, 100, 100));
+    CU_ASSERT(laz_identity_unread(&all, a, 100, 0, 100));
+    CU_ASSERT_EQUAL(a->unread, 0);
+    laz_identity_leave(&all, a, 0);
+    laz_identities_fini(&all);
+}
+
 static const struct unit_test tests[] = {
     UNIT(base64url_is_that_of_the_standard),
     UNIT(a_host_and_its_port_are_taken_apart),
@@ -381,6 +399,7 @@ static const struct unit_test tests[] = {
     UNIT(a_minute_has_what_the_quota_says),
     UNIT(what_was_overdrawn_is_paid_off),
     UNIT(sessions_are_counted_for_all_connections),
+    UNIT(unread_bytes_are_counted_for_all_connections),
     {0},
 };
 

@@ -61,7 +61,7 @@ class Documents(LiveTest):
             self.skipTest("the documents are not beside this package")
         rows = re.findall(r"^\| (session, pool|execution), once \| `(\w+)` \| `(\w+)` \|",
                           page.read_text(encoding="utf-8"), re.M)
-        self.assertEqual(len(rows), 14)
+        self.assertEqual(len(rows), 16)
         opened: Tuple[Any, ...] = (
             lazaret.Session, lazaret.Pool, lazaret.AsyncSession, lazaret.AsyncPool)
         for of, name, other in rows:

@@ -78,6 +78,20 @@ class Everywhere(LiveTest):
             for result, in self.each(code, limits=limits):
                 self.assertEqual(result.verdict == "ok" and result.value, wanted, result)
 
+    def test_traces(self) -> None:
+        parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        for name, way in WAYS.items():
+            with self.subTest(name), tempfile.TemporaryDirectory() as directory:
+                path = os.path.join(directory, "audit.jsonl")
+                way("return 5", audit_log=path, traceparent=parent, tracestate="vendor=1")
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                self.assertIn(f'"traceparent":"{parent}"', text)
+                self.assertIn('"tracestate":"vendor=1"', text)
+                way("return 5", server=self.server, traceparent="broken")
+                with self.assertRaises(TypeError):
+                    way("return 5", server=self.server, traceparent=5)
+
     def test_audit_log(self) -> None:
         for name, way in WAYS.items():
             with self.subTest(name), tempfile.TemporaryDirectory() as directory:

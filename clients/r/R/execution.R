@@ -6,7 +6,8 @@ compared <- 200L # characters of the message of a tool, by which it is found in 
 # The members of the message `execute`; NULL leaves the choice to the server.
 execute_members <- function(code, where, timeout, deadline, validate, max_tool_calls,
                             max_code_length, max_output_lines, wait, print, output, progress,
-                            approve, artifacts, invisible, native, input) {
+                            approve, artifacts, invisible, native, input, traceparent,
+                            tracestate) {
     members <- c(type = "\"execute\"", where, code = quote_json(code),
                  timeout_ms = milliseconds(timeout, "timeout"), max_code_length = "0",
                  print = if (print) "true" else "false",
@@ -41,6 +42,13 @@ execute_members <- function(code, where, timeout, deadline, validate, max_tool_c
         members["invisible"] <- "true"
     if (!is.null(input))
         members["input"] <- json_text(input_file)
+    for (name in c("traceparent", "tracestate")) {
+        text <- get(name)
+        if (!is.null(text) && !is_text(text))
+            fail_argument("`", name, "` must be one text, or NULL")
+        if (!is.null(text))
+            members[name] <- json_text(text)
+    }
     members
 }
 

@@ -47,7 +47,8 @@ pool_object <- function(state) {
                              output_handler = NULL, max_tool_calls = NULL,
                              max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                              result = FALSE, on_progress = NULL, artifacts = TRUE,
-                             files = list(), invisible = FALSE, input = NULL) {
+                             files = list(), invisible = FALSE, input = NULL,
+                             traceparent = NULL, tracestate = NULL) {
         check_open(state)
         check_handler(output_handler, "output_handler")
         check_handler(on_progress, "on_progress")
@@ -56,7 +57,7 @@ pool_object <- function(state) {
                                    max_tool_calls, max_code_length, max_output_lines,
                                    acquire_timeout, result, !is.null(output_handler),
                                    !is.null(on_progress), !is.null(state$approve), artifacts,
-                                   invisible, state$native, input)
+                                   invisible, state$native, input, traceparent, tracestate)
         members <- add_all_files(state$server, members, with_input(files, input))
         finish(run_admitted(state$rules, code, function() {
             run_execution(state$server, state$tools, members, output_handler, on_progress,
@@ -87,7 +88,8 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
                             server = NULL, ..., output_handler = NULL, max_tool_calls = NULL,
                             max_code_length = 100000L, max_output_lines = NULL, deadline = NULL,
                             result = FALSE, approve = NULL, on_progress = NULL, files = list(),
-                            artifacts = TRUE, invisible = FALSE, input = NULL, limits = NULL,
+                            artifacts = TRUE, invisible = FALSE, input = NULL,
+                            traceparent = NULL, tracestate = NULL, limits = NULL,
                             verbose = FALSE, audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
                             sanitize_errors = FALSE) {
     if (length(tools) || ...length()) {
@@ -99,7 +101,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
         on.exit(session$close())
         return(session$execute(code, timeout, validate, output_handler, max_tool_calls,
                                max_code_length, max_output_lines, deadline, result, on_progress,
-                               artifacts, files, invisible, input))
+                               artifacts, files, invisible, input, traceparent, tracestate))
     }
     check_handler(output_handler, "output_handler")
     check_handler(on_progress, "on_progress")
@@ -111,7 +113,7 @@ lazaret_execute <- function(code, runtime = "r", tools = list(), timeout = 30, v
     members <- execute_members(code, where, timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, result,
                                !is.null(output_handler), !is.null(on_progress), !is.null(approve),
-                               artifacts, invisible, is_native(runtime), input)
+                               artifacts, invisible, is_native(runtime), input, traceparent, tracestate)
     server <- if (length(settings)) own_server(settings) else server_of(server)
     if (length(settings))
         on.exit(close_server(server))

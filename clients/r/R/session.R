@@ -123,7 +123,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
 
 session_execute <- function(state, code, timeout, validate, output_handler, max_tool_calls,
                             max_code_length, max_output_lines, deadline, whole, on_progress,
-                            artifacts, files, invisible, input) {
+                            artifacts, files, invisible, input, traceparent, tracestate) {
     check_open(state)
     if (state$executing) {
         fail("lazaret_request_failed",
@@ -137,7 +137,8 @@ session_execute <- function(state, code, timeout, validate, output_handler, max_
     members <- execute_members(code, where_of(state), timeout, deadline, validate, max_tool_calls,
                                max_code_length, max_output_lines, NULL, whole,
                                !is.null(output_handler), !is.null(on_progress),
-                               !is.null(state$approve), artifacts, invisible, state$native, input)
+                               !is.null(state$approve), artifacts, invisible, state$native, input,
+                               traceparent, tracestate)
     finish(run_admitted(state$rules, code, function() {
         with_files <- add_files(state$server, members, files)
         if (is.null(with_files))
@@ -196,10 +197,10 @@ session_object <- function(state) {
                              max_tool_calls = NULL, max_code_length = 100000L,
                              max_output_lines = NULL, deadline = NULL, result = FALSE,
                              on_progress = NULL, artifacts = TRUE, files = list(),
-                             invisible = FALSE, input = NULL) {
+                             invisible = FALSE, input = NULL, traceparent = NULL, tracestate = NULL) {
         session_execute(state, code, timeout, validate, output_handler, max_tool_calls,
                         max_code_length, max_output_lines, deadline, result, on_progress,
-                        artifacts, files, invisible, input)
+                        artifacts, files, invisible, input, traceparent, tracestate)
     }
     self$run <- function(args, input = NULL, timeout = 30, cwd = NULL, env = NULL, check = FALSE) {
         session_run(state, args, input, timeout, cwd, env, check)

@@ -4,7 +4,7 @@ source(file.path("support", "helper.R"))
 need_program()
 
 server <- lazaret_server()
-executed <- c("validate", "max_code_length")
+executed <- c("validate", "max_code_length", "traceparent", "tracestate")
 
 # The results of codes in something that is opened with these arguments.
 opened <- function(open) function(codes, ...) {
@@ -56,6 +56,16 @@ for (name in names(ways)) local({
         way("return 5", audit_log = log)
         check(any(grepl("\"code\":\"return 5\"", readLines(log), fixed = TRUE)))
         raised(way("return 5", audit_log = ""), "lazaret_argument_error", "audit_log")
+    })
+
+    test(say("traces"), {
+        log <- file.path(tempfile(), "audit.jsonl")
+        parent <- "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        way("return 5", audit_log = log, traceparent = parent, tracestate = "vendor=1")
+        has <- function(text) any(grepl(text, readLines(log), fixed = TRUE))
+        check(has(paste0("\"traceparent\":\"", parent, "\"")))
+        check(has("\"tracestate\":\"vendor=1\""))
+        raised(way("return 5", traceparent = 5), "lazaret_argument_error", "traceparent")
     })
 
     test(say("sanitized errors"), {

@@ -20,9 +20,17 @@ const EVENT_BYTES = 100; // of an event besides its text
 const COMPARED = 200; // characters of the message of a tool, by which it is found in an error
 const KEPT_ERRORS = 64; // of tools, to be the cause of an error
 
+/** A text as a message has it. */
+function text(value, name) {
+  if (typeof value !== 'string' || !isPlain(value)) {
+    throw new TypeError(`${name} is ${String(value)}, and must be a text`);
+  }
+  return value;
+}
+
 /** The options of every execution; those of some kinds of it come besides. */
 const NAMES = ['timeout', 'deadline', 'maxToolCalls', 'maxOutputLines', 'maxCodeLength', 'signal',
-  'check', 'files', 'input', 'artifacts', 'validate', 'invisible'];
+  'check', 'files', 'input', 'artifacts', 'validate', 'invisible', 'traceparent', 'tracestate'];
 
 const OPTIONS = [
   ['timeout', 'timeout_ms', milliseconds],
@@ -31,6 +39,8 @@ const OPTIONS = [
   ['maxToolCalls', 'max_tool_calls', count],
   ['maxOutputLines', 'max_output_lines', count],
   ['maxCodeLength', 'max_code_length', count],
+  ['traceparent', 'traceparent', text],
+  ['tracestate', 'tracestate', text],
 ];
 
 /** Refuse an option that there is not, such as one that was misspelled. */

@@ -353,6 +353,9 @@ export interface ExecutionOptions {
   validate?: boolean;
   /** Characters of the code; a longer one is blocked. */
   maxCodeLength?: number;
+  /** The trace that it belongs to (W3C Trace Context): for its span, its tools and the audit log. */
+  traceparent?: string;
+  tracestate?: string;
 }
 
 /** What an execution has used so far. */

@@ -11,7 +11,7 @@ import {
 } from '../src/index.js';
 import { live, serverFor, start, temporary } from './support.js';
 
-const EXECUTED = ['validate', 'maxCodeLength'];
+const EXECUTED = ['validate', 'maxCodeLength', 'traceparent', 'tracestate'];
 
 function opened(Kind) {
   return async (codes, options) => {
@@ -68,6 +68,16 @@ for (const [name, way] of Object.entries(WAYS)) {
     const lines = readFileSync(auditLog, 'utf8').trim().split('\n');
     assert.ok(lines.some((line) => JSON.parse(line).code === 'return 5'));
     await assert.rejects(way(['return 5'], { auditLog: '' }), TypeError);
+  });
+
+  test(`trace of a ${name}`, live, async (t) => {
+    const auditLog = join(temporary(t), 'audit.jsonl');
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    await way(['return 5'], { auditLog, traceparent, tracestate: 'vendor=1' });
+    const text = readFileSync(auditLog, 'utf8');
+    assert.match(text, new RegExp(`"traceparent":"${traceparent}"`));
+    assert.match(text, /"tracestate":"vendor=1"/);
+    await assert.rejects(way(['return 5'], { traceparent: 5 }), TypeError);
   });
 
   test(`errors of a ${name} are sanitized`, live, async (t) => {

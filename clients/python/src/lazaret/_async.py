@@ -363,14 +363,16 @@ class AsyncSession(_AsyncOpened):
                       on_progress: Optional[ProgressCallback] = None,
                       files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
                       max_code_length: Optional[int] = None, input: Optional[Input] = None,
-                      invisible: bool = False) -> Result:
+                      invisible: bool = False, traceparent: Optional[str] = None,
+                      tracestate: Optional[str] = None) -> Result:
         """Run code and wait for its result: see Session.execute.
 
         The callbacks can be coroutine functions. Cancelling the task cancels the execution; the
         task ends when the code has ended.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, invisible)
+                          max_code_length, validate, artifacts, invisible,
+                          traceparent=traceparent, tracestate=tracestate)
         return await self._execute(message, with_input(message, files, input), output, on_progress,
                                    check)
 
@@ -437,10 +439,12 @@ class AsyncPool(_AsyncOpened):
                       on_progress: Optional[ProgressCallback] = None,
                       files: Optional[Files] = None, artifacts: bool = True, validate: bool = True,
                       max_code_length: Optional[int] = None, input: Optional[Input] = None,
-                      invisible: bool = False) -> Result:
+                      invisible: bool = False, traceparent: Optional[str] = None,
+                      tracestate: Optional[str] = None) -> Result:
         """Run code in a session of the pool: see Pool.execute and AsyncSession.execute."""
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, invisible, wait)
+                          max_code_length, validate, artifacts, invisible, wait, traceparent,
+                          tracestate)
         return await self._execute(message, with_input(message, files, input), output, on_progress,
                                    check)
 

@@ -51,7 +51,8 @@ _COMPARED = 200  # characters of the message of a tool, by which it is found in 
 def request(code: str, timeout: Optional[float], deadline: Optional[float],
             max_tool_calls: Optional[int], max_output_lines: Optional[int],
             max_code_length: Optional[int], validate: bool, artifacts: bool, invisible: bool,
-            wait: Optional[float] = None) -> Message:
+            wait: Optional[float] = None, traceparent: Optional[str] = None,
+            tracestate: Optional[str] = None) -> Message:
     """The message `execute`, but for where the code runs, and what the callbacks need."""
     message: Message = {"type": "execute", "code": code}
     if "\0" in code:
@@ -74,6 +75,11 @@ def request(code: str, timeout: Optional[float], deadline: Optional[float],
         message["artifacts"] = True
     if invisible:
         message["invisible"] = True
+    for member, text in (("traceparent", traceparent), ("tracestate", tracestate)):
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{member} is {text!r}, and must be a text")
+        if text is not None:
+            message[member] = text
     return message
 
 

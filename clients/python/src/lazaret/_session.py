@@ -216,7 +216,8 @@ class Session(_Opened):
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
                 artifacts: bool = True, validate: bool = True,
                 max_code_length: Optional[int] = None, input: Optional[Input] = None,
-                invisible: bool = False) -> Result:
+                invisible: bool = False, traceparent: Optional[str] = None,
+                tracestate: Optional[str] = None) -> Result:
         """Run code and wait for its result.
 
         timeout: seconds that the code may run, without the time of its tools
@@ -233,6 +234,8 @@ class Session(_Opened):
         input: what the code reads on its standard input, text or bytes: a file ".stdin", put as
             `files` are. Without it there is nothing to read
         invisible: is the value wanted where the language would not print it, as of an assignment in R?
+        traceparent, tracestate: the trace that it belongs to, as W3C Trace Context has it: for its
+            span, its tools and the audit log
 
         The server has limits of its own, which a call can only make narrower.
 
@@ -243,7 +246,8 @@ class Session(_Opened):
         by that in time, the session has all its variables still: `kept` of the result.
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, invisible)
+                          max_code_length, validate, artifacts, invisible,
+                          traceparent=traceparent, tracestate=tracestate)
         return self._execute(message, with_input(message, files, input), output, on_progress, check)
 
     def run(self, args: Sequence[Word], input: Optional[Input] = None,
@@ -353,14 +357,16 @@ class Pool(_Opened):
                 on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
                 artifacts: bool = True, validate: bool = True,
                 max_code_length: Optional[int] = None, input: Optional[Input] = None,
-                invisible: bool = False) -> Result:
+                invisible: bool = False, traceparent: Optional[str] = None,
+                tracestate: Optional[str] = None) -> Result:
         """Run code in a session of the pool, as Session.execute does.
 
         wait: seconds to wait for a session; otherwise as long as it takes
         files: have to fit into a message with the code; otherwise that is a ValueError
         """
         message = request(code, timeout, deadline, max_tool_calls, max_output_lines,
-                          max_code_length, validate, artifacts, invisible, wait)
+                          max_code_length, validate, artifacts, invisible, wait, traceparent,
+                          tracestate)
         return self._execute(message, with_input(message, files, input), output, on_progress, check)
 
     @property
@@ -383,6 +389,7 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             on_progress: Optional[ProgressCallback] = None, files: Optional[Files] = None,
             artifacts: bool = True, validate: bool = True, max_code_length: Optional[int] = None,
             input: Optional[Input] = None, invisible: bool = False,
+            traceparent: Optional[str] = None, tracestate: Optional[str] = None,
             network: Optional[Network] = None, limits: Optional[Limits] = None,
             audit_log: Union[str, "os.PathLike[str]", None] = None, sanitize_errors: bool = False,
             max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
@@ -401,9 +408,11 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
                                    max_output_lines=max_output_lines, on_progress=on_progress,
                                    files=files, artifacts=artifacts, validate=validate,
                                    max_code_length=max_code_length, input=input,
-                                   invisible=invisible)
+                                   invisible=invisible, traceparent=traceparent,
+                                   tracestate=tracestate)
     message = request(code, timeout, deadline, max_tool_calls, max_output_lines, max_code_length,
-                      validate, artifacts, invisible)
+                      validate, artifacts, invisible, traceparent=traceparent,
+                      tracestate=tracestate)
     files = with_input(message, files, input)
     if runtime is not None:
         message["runtime"] = runtime
