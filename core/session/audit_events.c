@@ -147,7 +147,8 @@ int laz_audit_started(struct laz_session *session, struct laz_error *err)
     if (!laz_session_is_far(session))
         laz_audit_number(&line, "pid", (uint64_t)laz_session_pid(session));
     laz_audit_json(&line, "isolation", isolation, strlen(isolation));
-    events_limits(&line, &session->shared->values->limits);
+    if (!laz_session_is_far(session)) /* there they are its worker's */
+        events_limits(&line, &session->shared->values->limits);
     if (session->has_network)
         events_rules(&line, session->rules);
     laz_audit_number(&line, "tools", laz_session_n_tools(session));
