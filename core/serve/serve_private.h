@@ -321,7 +321,7 @@ const struct laz_network_list *serve_network_list(const struct serve_network *ne
 int serve_network_set(struct laz_session *session, const struct serve_network *network,
                       struct laz_error *err);
 
-/* ---- output.c: handlers of an execution, whose `user` is its request --------------------------
+/* ---- answers.c: handlers of an execution, whose `user` is its request --------------------------
  */
 
 void serve_request_output(void *user, int stream, const char *data, size_t len);

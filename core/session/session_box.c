@@ -489,8 +489,8 @@ void laz_session_look(struct laz_session *session)
     char text[LAZ_ERROR_TEXT_SIZE];
     if (ran_out)
         session->replaced = laz_verdict_name(LAZ_VERDICT_MEMORY_LIMIT);
-    const char *lost = !why && laz_box_look(session->box) ? laz_box_lost(session->box) : NULL;
-    if (lost) {
+    const char *lost = laz_box_lost(session->box);
+    if (!why && lost) {
         session->replaced = laz_verdict_name(LAZ_VERDICT_WORKER_LOST);
         why = lost;
     }
