@@ -22,7 +22,7 @@
 #include <string.h>
 
 #define SERVER_STRANGERS  256               /* at a time */
-#define SERVER_OF_ADDRESS 64                /* of them, from one address */
+#define SERVER_OF_ADDRESS 64                /* of them, from one address, or a /64 of IPv6 */
 #define SERVER_LINE       ((size_t)8 << 10) /* bytes of the first line */
 #define SERVER_LEAVE_MS   2000              /* in which a client reads why it was refused */
 #define SERVER_AGAIN_MS   100 /* until connections are accepted again, after a shortage */
@@ -42,6 +42,7 @@ struct guest {
     struct laz_io *io;
     struct laz_timer *timer;
     char address[LAZ_OS_ADDRESS];
+    struct laz_endpoint peer;
     struct laz_buf line; /* the first one, as far as it has come */
     struct laz_identity *identity;
     struct gate_pump pump;
@@ -394,8 +395,8 @@ static void guest_due(void *user)
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
-/* Makes room for one more stranger of this address. */
-static void server_make_room(struct gate_server *server, const char *address)
+/* Makes room for one more stranger of this address, or of its network of IPv6. */
+static void server_make_room(struct gate_server *server, const struct laz_endpoint *peer)
 {
     struct guest *oldest = NULL, *oldest_there = NULL;
     unsigned there = 0;
@@ -404,7 +405,7 @@ static void server_make_room(struct gate_server *server, const char *address)
         if (!guest_is_stranger(guest))
             continue;
         oldest = guest; /* the newest come first */
-        if (strcmp(guest->address, address) == 0) {
+        if (laz_endpoint_is_of_one(&guest->peer, peer)) {
             oldest_there = guest;
             there++;
         }
@@ -428,8 +429,8 @@ static void server_take(struct gate_server *server, int fd)
     guest->server = server;
     guest->fd = fd;
     guest->plain = -1;
-    laz_os_inet_peer(fd, guest->address);
-    server_make_room(server, guest->address);
+    laz_os_inet_peer(fd, guest->address, &guest->peer);
+    server_make_room(server, &guest->peer);
     guest->next = server->guests;
     server->guests = guest;
     server->n_guests++;
