@@ -65,7 +65,7 @@ struct gate_server {
         unsigned told;
         int64_t untold;
     } notes;
-    bool is_over;
+    bool is_retired, is_over;
 };
 
 static void guest_turn(struct guest *guest);
@@ -145,6 +145,7 @@ static void guest_free(struct guest *guest)
         laz_wipe(guest->line.data, guest->line.len);
     laz_buf_fini(&guest->line);
     free(guest);
+    server->is_over |= server->is_retired && !server->n_guests;
 }
 
 /* Refuses it in words, which it can read: what it sends meanwhile is read and dropped, because
@@ -476,15 +477,33 @@ static void server_again(void *user)
     (void)laz_io_events(server->listener_io, LAZ_IO_READ);
 }
 
-/* The server says nothing: it has ended. */
+/* Another gate accepts. */
+static void server_retire(struct gate_server *server)
+{
+    int listener = LAZ_GATE_LISTENER;
+
+    if (server->is_retired)
+        return;
+    server->is_retired = true;
+    laz_io_stop(server->listener_io);
+    server->listener_io = NULL;
+    laz_timer_cancel(server->again);
+    laz_os_close(&listener);
+    server->is_over |= !server->n_guests;
+}
+
+/* The server has said that this gate retires, or has ended. */
 static void server_channel(void *user, uint32_t events)
 {
     struct gate_server *server = user;
     char byte;
+    const ssize_t n = laz_os_read(0, &byte, 1);
 
     (void)events;
-    if (laz_os_read(0, &byte, 1) < 0)
+    if (n < 0)
         server->is_over = true;
+    else if (n > 0)
+        server_retire(server);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
