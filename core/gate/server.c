@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/container.h"
+#include "base/log.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/inet.h"
@@ -60,11 +61,7 @@ struct gate_server {
     struct guest *guests; /* the newest first */
     unsigned n_guests, n_strangers, n_open;
     struct laz_identities identities;
-    struct {
-        uint64_t since_ms;
-        unsigned told;
-        int64_t untold;
-    } notes;
+    struct laz_log_limit notes;
     bool is_retired, is_over;
 };
 
@@ -88,19 +85,13 @@ static bool server_note(enum gate_note_type type, const struct gate_note *note, 
 /* Tells the log of a refusal, unless there are so many that it would have nothing else. */
 static void server_tell(struct gate_server *server, const char *address, const char *why)
 {
-    const uint64_t now_ms = laz_clock_ms();
+    uint64_t before;
 
-    if (now_ms - server->notes.since_ms >= 1000) {
-        server->notes.since_ms = now_ms;
-        server->notes.told = 0;
-    }
-    if (server->notes.told++ >= SERVER_NOTES) {
-        server->notes.untold++;
+    if (!laz_log_may_tell(&server->notes, laz_clock_ms(), &before))
         return;
-    }
-    const struct gate_note note = {.address = address, .text = why, .count = server->notes.untold};
-    if (server_note(GATE_REFUSED, &note, -1))
-        server->notes.untold = 0;
+    const struct gate_note note = {.address = address, .text = why, .count = (int64_t)before};
+    if (!server_note(GATE_REFUSED, &note, -1))
+        server->notes.untold = before + 1;
 }
 
 /* ---- guests ---------------------------------------------------------------------------------- */
@@ -543,7 +534,8 @@ static int server_begin(struct gate_server *server, struct laz_error *err)
 
 int gate_serve(const struct gate_options *options)
 {
-    struct gate_server server = {.options = options};
+    struct gate_server server = {.options = options,
+                                 .notes = {.most = SERVER_NOTES, .span_ms = 1000}};
     struct laz_error err = {0};
 
     laz_identities_init(&server.identities);
