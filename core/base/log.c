@@ -30,3 +30,19 @@ void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...)
     log->sink(log->user, level, text);
     log_telling = before;
 }
+
+bool laz_log_may_tell(struct laz_log_limit *limit, uint64_t now_ms, uint64_t *before)
+{
+    if (!limit->told || now_ms - limit->since_ms >= limit->span_ms) {
+        limit->since_ms = now_ms;
+        limit->told = 0;
+    }
+    *before = limit->untold;
+    if (limit->told >= limit->most) {
+        limit->untold++;
+        return false;
+    }
+    limit->told++;
+    limit->untold = 0;
+    return true;
+}

@@ -21,4 +21,16 @@ struct laz_log {
 bool laz_log_tells(const struct laz_log *log);
 void laz_log(const struct laz_log *log, uint32_t level, const char *format, ...) LAZ_PRINTF(3, 4);
 
+/* Messages that others can cause as often as they like: some of them in a span of time, and then
+ * the number of those that were left out. Starts zeroed. */
+struct laz_log_limit {
+    unsigned most;    /* in a span; set by its owner, as the next */
+    uint64_t span_ms; /* from the first message on */
+    uint64_t since_ms;
+    unsigned told;
+    uint64_t untold;
+};
+/* May one more be told now? *before: those that were left out since the last one that was told. */
+bool laz_log_may_tell(struct laz_log_limit *limit, uint64_t now_ms, uint64_t *before);
+
 #endif

@@ -20,12 +20,14 @@
 #include "os/sockets.h"
 #include "os/trust.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WORKER_BEAT_MS 1000
 #define WORKER_KEYS    ((size_t)64 << 10)
+#define WORKER_NOTES   10 /* refusals that the log has in a minute */
 
 /* Somebody who has a place. */
 struct guest {
@@ -53,6 +55,7 @@ struct laz_worker {
     struct guest *guests;
     char name[LAZ_CARRIER_NAME + 1], boot[LAZ_CARRIER_ID + 1];
     uint64_t n_opened, n_refused;
+    struct laz_log_limit refusals;
     bool is_draining, is_ending;
 };
 
@@ -177,6 +180,20 @@ static void opening_refuse(struct laz_worker *worker, const char *answer,
                                             .code_len = strlen(word)});
 }
 
+/* Who may use the bus may be refused as often as it likes. */
+static void opening_note(struct laz_worker *worker, const char *caller, const char *why)
+{
+    uint64_t before;
+
+    if (!laz_log_may_tell(&worker->refusals, laz_loop_now_ms(worker->loop), &before))
+        return;
+    if (before)
+        laz_log(worker->log, LAZ_LOG_WARNING, "%s was refused: %s (and %" PRIu64 " others before)",
+                caller, why, before);
+    else
+        laz_log(worker->log, LAZ_LOG_WARNING, "%s was refused: %s", caller, why);
+}
+
 static void opening_answer(struct laz_worker *worker, const char *answer,
                            const struct laz_carrier_frame *open, const char *link)
 {
@@ -273,7 +290,7 @@ static void worker_opening(void *user, const char *subject, const char *reply, c
     laz_subject_answer(answer, caller, id);
     laz_subject_inbox(inbox, caller, id);
     if (opening_identify(worker, &open, &claims, &err) != 0) {
-        laz_log(worker->log, LAZ_LOG_WARNING, "%s was refused: %s", caller, err.text);
+        opening_note(worker, caller, err.text);
         opening_refuse(worker, answer, &open, LAZ_PLACE_DENIED);
         return;
     }
@@ -464,6 +481,7 @@ int laz_worker_new(struct laz_loop *loop, const struct laz_log *log, struct laz_
     worker->log = log;
     worker->values = values;
     worker->owner = *owner;
+    worker->refusals = (struct laz_log_limit){.most = WORKER_NOTES, .span_ms = 60000};
     worker->limits = (struct laz_link_limits){.part = LAZ_CARRIER_PART,
                                               .window = LAZ_LINK_WINDOW,
                                               .max_line = values->session.max_value_size,

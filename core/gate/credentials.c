@@ -204,7 +204,7 @@ int gate_session_new(const struct gate_credentials *credentials, bool is_server,
 
 /* The name of a certificate: the common name of its subject. */
 static int certificate_name(const gnutls_datum_t *der, char name[LAZ_IDENTITY_MAX + 1],
-                            int64_t *expires_s, struct laz_error *err)
+                            struct laz_error *err)
 {
     gnutls_x509_crt_t certificate;
     size_t len = LAZ_IDENTITY_MAX + 1;
@@ -215,7 +215,6 @@ static int certificate_name(const gnutls_datum_t *der, char name[LAZ_IDENTITY_MA
     if (!failed)
         failed = gnutls_x509_crt_get_dn_by_oid(certificate, GNUTLS_OID_X520_COMMON_NAME, 0, 0, name,
                                                &len);
-    *expires_s = failed ? 0 : (int64_t)gnutls_x509_crt_get_expiration_time(certificate);
     gnutls_x509_crt_deinit(certificate);
     if (failed || !laz_identity_is_valid(name))
         return laz_error_set(
@@ -224,6 +223,39 @@ static int certificate_name(const gnutls_datum_t *der, char name[LAZ_IDENTITY_MA
             "letters, digits, '.', '_', '-' and '@'",
             LAZ_IDENTITY_MAX);
     return 0;
+}
+
+/* The end of the first certificate of the chain that ends: of the client's, of each that has signed
+ * the one before, and of the authority that is known here. Others, which a client may send as well,
+ * say nothing. */
+static int64_t chain_expires_s(gnutls_session_t tls, const gnutls_datum_t *chain, unsigned n)
+{
+    gnutls_certificate_credentials_t own = NULL;
+    gnutls_x509_crt_t certificate = NULL, above = NULL;
+    int64_t first_s = INT64_MAX;
+
+    for (unsigned i = 0; i < n; i++) {
+        if (gnutls_x509_crt_init(&above) != 0)
+            break;
+        if (gnutls_x509_crt_import(above, &chain[i], GNUTLS_X509_FMT_DER) != 0 ||
+            (certificate && !gnutls_x509_crt_check_issuer(certificate, above))) {
+            gnutls_x509_crt_deinit(above);
+            continue;
+        }
+        const int64_t ends_s = (int64_t)gnutls_x509_crt_get_expiration_time(above);
+        first_s = ends_s < first_s ? ends_s : first_s;
+        if (certificate)
+            gnutls_x509_crt_deinit(certificate);
+        certificate = above;
+    }
+    if (certificate && gnutls_credentials_get(tls, GNUTLS_CRD_CERTIFICATE, (void **)&own) == 0 &&
+        gnutls_certificate_get_issuer(own, certificate, &above, 0) == 0) {
+        const int64_t ends_s = (int64_t)gnutls_x509_crt_get_expiration_time(above);
+        first_s = ends_s < first_s ? ends_s : first_s;
+    }
+    if (certificate)
+        gnutls_x509_crt_deinit(certificate);
+    return first_s;
 }
 
 int gate_certificate_check(gnutls_session_t tls, bool *has_one, char name[LAZ_IDENTITY_MAX + 1],
@@ -251,5 +283,6 @@ int gate_certificate_check(gnutls_session_t tls, bool *has_one, char name[LAZ_ID
         gnutls_free(words.data);
         return LAZ_EREFUSED;
     }
-    return certificate_name(&chain[0], name, expires_s, err);
+    *expires_s = chain_expires_s(tls, chain, n);
+    return certificate_name(&chain[0], name, err);
 }

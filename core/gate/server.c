@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/container.h"
+#include "base/log.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/inet.h"
@@ -22,7 +23,7 @@
 #include <string.h>
 
 #define SERVER_STRANGERS  256               /* at a time */
-#define SERVER_OF_ADDRESS 64                /* of them, from one address */
+#define SERVER_OF_ADDRESS 64                /* of them, from one address, or a /64 of IPv6 */
 #define SERVER_LINE       ((size_t)8 << 10) /* bytes of the first line */
 #define SERVER_LEAVE_MS   2000              /* in which a client reads why it was refused */
 #define SERVER_AGAIN_MS   100 /* until connections are accepted again, after a shortage */
@@ -42,6 +43,7 @@ struct guest {
     struct laz_io *io;
     struct laz_timer *timer;
     char address[LAZ_OS_ADDRESS];
+    struct laz_endpoint peer;
     struct laz_buf line; /* the first one, as far as it has come */
     struct laz_identity *identity;
     struct gate_pump pump;
@@ -59,12 +61,8 @@ struct gate_server {
     struct guest *guests; /* the newest first */
     unsigned n_guests, n_strangers, n_open;
     struct laz_identities identities;
-    struct {
-        uint64_t since_ms;
-        unsigned told;
-        int64_t untold;
-    } notes;
-    bool is_over;
+    struct laz_log_limit notes;
+    bool is_retired, is_over;
 };
 
 static void guest_turn(struct guest *guest);
@@ -87,19 +85,13 @@ static bool server_note(enum gate_note_type type, const struct gate_note *note, 
 /* Tells the log of a refusal, unless there are so many that it would have nothing else. */
 static void server_tell(struct gate_server *server, const char *address, const char *why)
 {
-    const uint64_t now_ms = laz_clock_ms();
+    uint64_t before;
 
-    if (now_ms - server->notes.since_ms >= 1000) {
-        server->notes.since_ms = now_ms;
-        server->notes.told = 0;
-    }
-    if (server->notes.told++ >= SERVER_NOTES) {
-        server->notes.untold++;
+    if (!laz_log_may_tell(&server->notes, laz_clock_ms(), &before))
         return;
-    }
-    const struct gate_note note = {.address = address, .text = why, .count = server->notes.untold};
-    if (server_note(GATE_REFUSED, &note, -1))
-        server->notes.untold = 0;
+    const struct gate_note note = {.address = address, .text = why, .count = (int64_t)before};
+    if (!server_note(GATE_REFUSED, &note, -1))
+        server->notes.untold = before + 1;
 }
 
 /* ---- guests ---------------------------------------------------------------------------------- */
@@ -144,6 +136,7 @@ static void guest_free(struct guest *guest)
         laz_wipe(guest->line.data, guest->line.len);
     laz_buf_fini(&guest->line);
     free(guest);
+    server->is_over |= server->is_retired && !server->n_guests;
 }
 
 /* Refuses it in words, which it can read: what it sends meanwhile is read and dropped, because
@@ -394,8 +387,8 @@ static void guest_due(void *user)
 
 /* ---- accepting ------------------------------------------------------------------------------- */
 
-/* Makes room for one more stranger of this address. */
-static void server_make_room(struct gate_server *server, const char *address)
+/* Makes room for one more stranger of this address, or of its network of IPv6. */
+static void server_make_room(struct gate_server *server, const struct laz_endpoint *peer)
 {
     struct guest *oldest = NULL, *oldest_there = NULL;
     unsigned there = 0;
@@ -404,7 +397,7 @@ static void server_make_room(struct gate_server *server, const char *address)
         if (!guest_is_stranger(guest))
             continue;
         oldest = guest; /* the newest come first */
-        if (strcmp(guest->address, address) == 0) {
+        if (laz_endpoint_is_of_one(&guest->peer, peer)) {
             oldest_there = guest;
             there++;
         }
@@ -428,8 +421,8 @@ static void server_take(struct gate_server *server, int fd)
     guest->server = server;
     guest->fd = fd;
     guest->plain = -1;
-    laz_os_inet_peer(fd, guest->address);
-    server_make_room(server, guest->address);
+    laz_os_inet_peer(fd, guest->address, &guest->peer);
+    server_make_room(server, &guest->peer);
     guest->next = server->guests;
     server->guests = guest;
     server->n_guests++;
@@ -475,15 +468,33 @@ static void server_again(void *user)
     (void)laz_io_events(server->listener_io, LAZ_IO_READ);
 }
 
-/* The server says nothing: it has ended. */
+/* Another gate accepts. */
+static void server_retire(struct gate_server *server)
+{
+    int listener = LAZ_GATE_LISTENER;
+
+    if (server->is_retired)
+        return;
+    server->is_retired = true;
+    laz_io_stop(server->listener_io);
+    server->listener_io = NULL;
+    laz_timer_cancel(server->again);
+    laz_os_close(&listener);
+    server->is_over |= !server->n_guests;
+}
+
+/* The server has said that this gate retires, or has ended. */
 static void server_channel(void *user, uint32_t events)
 {
     struct gate_server *server = user;
     char byte;
+    const ssize_t n = laz_os_read(0, &byte, 1);
 
     (void)events;
-    if (laz_os_read(0, &byte, 1) < 0)
+    if (n < 0)
         server->is_over = true;
+    else if (n > 0)
+        server_retire(server);
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -523,7 +534,8 @@ static int server_begin(struct gate_server *server, struct laz_error *err)
 
 int gate_serve(const struct gate_options *options)
 {
-    struct gate_server server = {.options = options};
+    struct gate_server server = {.options = options,
+                                 .notes = {.most = SERVER_NOTES, .span_ms = 1000}};
     struct laz_error err = {0};
 
     laz_identities_init(&server.identities);

@@ -55,8 +55,9 @@ int laz_network_rules_other(const struct laz_network_rules *rules, const struct 
                             struct laz_network_rules **other, const char **wrong,
                             struct laz_error *err);
 /* Is all that the list permits permitted by `rules` as well? LAZ_EREFUSED: no; else as
- * laz_network_rules_other. */
-int laz_network_rules_narrow(const struct laz_network_rules *rules, const struct laz_strv *allow,
+ * laz_network_rules_other. Where `rules` ask more of some names of a wildcard, rules for these are
+ * added to the list. */
+int laz_network_rules_narrow(const struct laz_network_rules *rules, struct laz_strv *allow,
                              struct laz_error *err);
 /* What listed names have as addresses inside: RFC 2544, for tests of devices, and never routed. */
 #define LAZ_NETWORK_FALSE_RANGE "198.18.0.0/15"

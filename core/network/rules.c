@@ -631,21 +631,83 @@ static bool rule_covers(const struct laz_network_rules *rules, const struct netw
            !network_rules_host(rules, narrow->name);
 }
 
-int laz_network_rules_narrow(const struct laz_network_rules *rules, const struct laz_strv *allow,
+/* Is every name of this rule one of a wildcard's, and not each of the wildcard's one of it? */
+static bool rule_is_below(const struct network_rule *rule, const struct network_rule *wildcard)
+{
+    const size_t len = strlen(rule->name), end = strlen(wildcard->name);
+
+    if (rule->kind != NETWORK_RULE_NAME && rule->kind != NETWORK_RULE_WILDCARD)
+        return false;
+    return wildcard->kind == NETWORK_RULE_ANY ||
+           (wildcard->kind == NETWORK_RULE_WILDCARD && len > end + 1 &&
+            rule->name[len - end - 1] == '.' &&
+            strcmp(rule->name + len - end, wildcard->name) == 0);
+}
+
+/* How specific a rule is for all names of another one; 0: it is not about them. */
+static size_t rule_match_all(const struct network_rule *rule, const struct network_rule *asked)
+{
+    if (rule->port != asked->port)
+        return 0;
+    if (rule->kind == asked->kind && strcmp(rule->name, asked->name) == 0)
+        return SIZE_MAX;
+    return rule_is_below(asked, rule) ? strlen(rule->name) + 1 : 0;
+}
+
+/* Does it follow from the settings' rule that decides on its names? That is the most specific one,
+ * which may be stricter than a wildcard. */
+static bool rules_cover(const struct laz_network_rules *rules, const struct network_rule *asked)
+{
+    const bool has_names = asked->kind != NETWORK_RULE_ADDRESS && asked->kind != NETWORK_RULE_UNIX;
+    const struct network_rule *found = NULL;
+    size_t best = 0;
+
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct network_rule *rule = &rules->items[i];
+        const size_t match = has_names ? rule_match_all(rule, asked) : 0;
+        if (!has_names && rule_covers(rules, rule, asked))
+            return true;
+        if (match > best) {
+            best = match;
+            found = rule;
+        }
+    }
+    return found && rule_covers(rules, found, asked);
+}
+
+/* A wildcard that is asked for alone: what the settings' rules for some of its names ask of a
+ * connection holds for these still. It is added as a rule of its own, which names no addresses. */
+static void rules_keep(const struct laz_network_rules *rules, const struct laz_network_rules *asked,
+                       const struct network_rule *wildcard, struct laz_strv *allow)
+{
+    for (size_t i = 0; i < rules->n; i++) {
+        const struct network_rule *rule = &rules->items[i];
+        bool is_there = false;
+        for (size_t k = 0; k < asked->n; k++)
+            is_there |= rules_are_for_the_same(rule, &asked->items[k]);
+        if (!is_there && rule->port == wildcard->port && rule_is_below(rule, wildcard) &&
+            rule->layer != NETWORK_LAYER_PLAIN && rule->layer != wildcard->layer)
+            laz_strv_addf(
+                allow, "%s://%s%s:%u", rule->layer == NETWORK_LAYER_TLS ? "https" : "http",
+                rule->kind == NETWORK_RULE_WILDCARD ? "*." : "", rule->name, (unsigned)rule->port);
+    }
+}
+
+int laz_network_rules_narrow(const struct laz_network_rules *rules, struct laz_strv *allow,
                              struct laz_error *err)
 {
     struct laz_network_rules *asked = NULL;
     int rc = laz_network_rules_other(rules, allow, &asked, NULL, err);
 
-    for (size_t i = 0; !rc && i < asked->n; i++) {
-        bool is_covered = false;
-        for (size_t k = 0; k < rules->n; k++)
-            is_covered |= rule_covers(rules, &rules->items[k], &asked->items[i]);
-        if (!is_covered)
+    for (size_t i = 0; !rc && i < asked->n; i++)
+        if (!rules_cover(rules, &asked->items[i]))
             rc = laz_error_set(err, LAZ_EREFUSED, 0,
                                "network: %.200s: network.allow of the server does not have it",
                                asked->items[i].text);
-    }
+    for (size_t i = 0; !rc && i < asked->n; i++)
+        rules_keep(rules, asked, &asked->items[i], allow);
+    if (!rc && allow->failed)
+        rc = laz_error_nomem(err);
     laz_network_rules_drop(asked);
     return rc;
 }

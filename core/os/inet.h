@@ -36,9 +36,13 @@ int laz_os_inet_listen(const char *host, uint16_t *port, int *fd, struct laz_err
 /* Connects to a server, by each of the addresses of its name in turn, and waits for that at most
  * `ms` milliseconds in all. Errors: LAZ_EOS, LAZ_ETIMEOUT. */
 int laz_os_inet_reach(const char *host, uint16_t port, uint64_t ms, int *fd, struct laz_error *err);
-/* The address of the peer of a connection, without its port; "" where it has gone. */
+/* The address of the peer of a connection, as text without its port; "", and family 0, where it has
+ * gone. */
 #define LAZ_OS_ADDRESS 64
-void laz_os_inet_peer(int fd, char address[LAZ_OS_ADDRESS]);
+void laz_os_inet_peer(int fd, char address[LAZ_OS_ADDRESS], struct laz_endpoint *peer);
+/* May one host have both? The same address of IPv4, also where IPv6 has it in it, or a prefix of 64
+ * bits of IPv6, which is what a network gives to one. */
+bool laz_endpoint_is_of_one(const struct laz_endpoint *a, const struct laz_endpoint *b);
 /* 0: it is made; else the errno of what went wrong. */
 int laz_os_inet_outcome(int fd);
 /* Nothing more will be sent. */

@@ -4,14 +4,20 @@
  * Side: host.  Input trusted: no (notes of the gate, which reads what strangers send).
  *
  * The port is the server's, so that a gate that has ended can be replaced while clients wait in the
- * kernel's queue.  Its clients are lost with it, as by a network that fails. */
+ * kernel's queue.  Its clients are lost with it, as by a network that fails.
+ *
+ * A gate has read its files before it is confined, and cannot read them again.  Where one of them
+ * has changed (a certificate was renewed, one more is revoked) another gate begins, and takes who
+ * comes from then on; the one before keeps its clients, and ends with the last of them. */
 #include "serve/serve_private.h"
 
 #include "base/clock.h"
+#include "base/container.h"
 #include "base/host_port.h"
 #include "gate/gate.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
+#include "os/files.h"
 #include "os/inet.h"
 #include "os/io.h"
 #include "os/paths.h"
@@ -29,13 +35,24 @@
 #define GATE_START_MS 20000 /* in which it has read its keys */
 #define GATE_AGAIN_MS 1000  /* until it is started again */
 #define GATE_END_MS   1000
+#define GATE_LOOK_MS  5000 /* until its files are looked at again */
+#define GATE_FILES    5
+
+struct gate_process {
+    struct gate_process *next; /* those that retire */
+    struct serve_gate *gate;
+    struct laz_process process;
+    struct laz_io *io;
+    int channel;
+};
 
 struct serve_gate {
     struct laz_server *first;
-    struct laz_process process;
-    struct laz_io *io;
-    struct laz_timer *again;
-    int listener, channel;
+    struct gate_process *present; /* which accepts; NULL: it has ended */
+    struct gate_process *retired; /* which have clients still */
+    struct laz_timer *again, *look;
+    struct laz_look files[GATE_FILES]; /* as they were when they were read, or tried, last */
+    int listener;
     char *program, *address;
 };
 
@@ -81,9 +98,10 @@ static void gate_argv(const struct serve_gate *gate, struct laz_strv *argv)
     gate_number(argv, "--handshake-ms", values->serve.handshake_timeout_ms);
 }
 
-static int gate_spawn(struct serve_gate *gate, int theirs, struct laz_error *err)
+static int gate_spawn(struct gate_process *process, int theirs, struct laz_error *err)
 {
     static const char *const env[] = {NULL};
+    const struct serve_gate *gate = process->gate;
     const struct laz_spawn_fd fds[] = {{theirs, 0}, {2, 2}, {gate->listener, LAZ_GATE_LISTENER}};
     struct laz_strv argv = LAZ_STRV_INIT;
 
@@ -92,45 +110,48 @@ static int gate_spawn(struct serve_gate *gate, int theirs, struct laz_error *err
                                     .death_signal = SIGKILL};
     int rc = argv.failed ? laz_error_nomem(err) : laz_trust_file(gate->program, err);
     if (!rc)
-        rc = laz_spawner_spawn(gate->first->engine->spawner, &spawn, &gate->process, err);
+        rc = laz_spawner_spawn(gate->first->engine->spawner, &spawn, &process->process, err);
     laz_strv_fini(&argv);
     return rc;
 }
 
 /* Waits for its first note, by which it says whether it can work. */
-static int gate_await(struct serve_gate *gate, struct laz_error *err)
+static int gate_await(const struct gate_process *process, struct laz_error *err)
 {
+    const char *program = process->gate->program;
     char line[LAZ_GATE_NOTE];
     enum gate_note_type type;
     struct gate_note note;
 
-    if (!laz_os_await(gate->channel, GATE_START_MS))
-        return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s does not start", gate->program);
-    const ssize_t n = laz_os_read(gate->channel, line, sizeof line);
+    if (!laz_os_await(process->channel, GATE_START_MS))
+        return laz_error_set(err, LAZ_ETIMEOUT, 0, "%s does not start", program);
+    const ssize_t n = laz_os_read(process->channel, line, sizeof line);
     if (n <= 0)
-        return laz_error_set(err, LAZ_ESETUP, 0, "%s has ended at its start", gate->program);
+        return laz_error_set(err, LAZ_ESETUP, 0, "%s has ended at its start", program);
     int rc = gate_note_parse(line, (size_t)n, false, &type, &note, err);
     if (!rc && type == GATE_FAILED)
         rc = laz_error_set(err, LAZ_ECONFIG, 0, "[serve]: %s", note.text);
     else if (!rc && type != GATE_READY)
-        rc = laz_error_set(err, LAZ_EPROTO, 0, "%s has begun with another note", gate->program);
+        rc = laz_error_set(err, LAZ_EPROTO, 0, "%s has begun with another note", program);
     gate_note_fini(type, &note);
     return rc;
 }
 
-static void gate_stop(struct serve_gate *gate)
+/* Ends it, with its clients. NULL is allowed. */
+static void gate_stop(struct gate_process *process)
 {
     struct laz_exit how;
 
-    laz_io_stop(gate->io);
-    gate->io = NULL;
-    laz_os_close(&gate->channel); /* which ends it */
-    if (gate->process.pid > 0 && !laz_process_wait(&gate->process, GATE_END_MS, &how)) {
-        laz_process_signal(&gate->process, SIGKILL);
-        (void)laz_process_wait(&gate->process, LAZ_OS_FOREVER, &how);
+    if (!process)
+        return;
+    laz_io_stop(process->io);
+    laz_os_close(&process->channel); /* which ends it */
+    if (process->process.pid > 0 && !laz_process_wait(&process->process, GATE_END_MS, &how)) {
+        laz_process_signal(&process->process, SIGKILL);
+        (void)laz_process_wait(&process->process, LAZ_OS_FOREVER, &how);
     }
-    laz_process_close(&gate->process);
-    gate->process = LAZ_PROCESS_INIT;
+    laz_process_close(&process->process);
+    free(process);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */
@@ -168,14 +189,15 @@ static void gate_refused(const struct serve_gate *gate, const struct gate_note *
         laz_log(gate_log(gate), LAZ_LOG_WARNING, "%s was refused: %s", note->address, note->text);
 }
 
-static bool gate_take_note(struct serve_gate *gate)
+static bool gate_take_note(const struct gate_process *process)
 {
+    struct serve_gate *gate = process->gate;
     char line[LAZ_GATE_NOTE];
     int fds[LAZ_OS_HANDOVER];
     size_t n_fds = 0;
     enum gate_note_type type;
     struct gate_note note;
-    const ssize_t n = laz_os_receive(gate->channel, line, sizeof line, fds, &n_fds);
+    const ssize_t n = laz_os_receive(process->channel, line, sizeof line, fds, &n_fds);
 
     if (n <= 0)
         return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
@@ -199,38 +221,90 @@ static bool gate_take_note(struct serve_gate *gate)
 
 static void gate_ready(void *user, uint32_t events)
 {
-    struct serve_gate *gate = user;
+    struct gate_process *process = user;
+    struct serve_gate *gate = process->gate;
 
     (void)events;
-    if (gate_take_note(gate))
+    if (gate_take_note(process))
         return;
-    laz_log(gate_log(gate), LAZ_LOG_ERROR, "%s has ended; it is started again", LAZ_GATE_PROGRAM);
-    gate_stop(gate);
-    laz_health_set("lazaret-gate has ended");
-    laz_timer_start(gate->again, GATE_AGAIN_MS);
+    if (process == gate->present) {
+        laz_log(gate_log(gate), LAZ_LOG_ERROR, "%s has ended; it is started again",
+                LAZ_GATE_PROGRAM);
+        gate->present = NULL;
+        laz_health_set("lazaret-gate has ended");
+        laz_timer_start(gate->again, GATE_AGAIN_MS);
+    } else {
+        LAZ_LIST_REMOVE(gate->retired, process);
+    }
+    gate_stop(process);
+}
+
+/* ---- its files ------------------------------------------------------------------------------- */
+
+/* Notes what the files are now. True: one of them is another than before. */
+static bool gate_look(struct serve_gate *gate)
+{
+    const struct laz_settings_values *values = gate->first->engine->values;
+    const char *const files[GATE_FILES] = {values->serve.certificate, values->serve.key,
+                                           values->serve.clients, values->serve.revoked,
+                                           values->serve.token_keys};
+    bool has_changed = false;
+
+    for (size_t i = 0; i < GATE_FILES; i++) {
+        struct laz_look now = {.size = 0}, *before = &gate->files[i];
+        if (!*files[i] || laz_os_look(files[i], true, &now) != 0)
+            now = (struct laz_look){.size = 0};
+        has_changed |= now.inode != before->inode || now.device != before->device ||
+                       now.size != before->size || now.written_ns != before->written_ns ||
+                       now.changed_ns != before->changed_ns;
+        *before = now;
+    }
+    return has_changed;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static int gate_start(struct serve_gate *gate, struct laz_error *err)
+static int gate_begin_process(struct gate_process *process, struct laz_error *err)
 {
+    struct serve_gate *gate = process->gate;
     int ends[2];
 
     if (laz_os_message_pair(ends) != 0)
         return laz_error_os(err, errno, "cannot create a pair of sockets");
-    gate->channel = ends[0];
-    int rc = gate_spawn(gate, ends[1], err);
+    process->channel = ends[0];
+    int rc = gate_spawn(process, ends[1], err);
     laz_os_close(&ends[1]);
     if (!rc)
-        rc = gate_await(gate, err);
+        rc = gate_await(process, err);
     if (!rc)
-        rc = laz_os_nonblock(gate->channel, true, err);
-    if (!rc &&
-        !(gate->io = laz_io_start(gate->first->loop, gate->channel, LAZ_IO_READ, gate_ready, gate)))
+        rc = laz_os_nonblock(process->channel, true, err);
+    if (!rc && !(process->io = laz_io_start(gate->first->loop, process->channel, LAZ_IO_READ,
+                                            gate_ready, process)))
         rc = laz_error_nomem(err);
-    if (rc)
-        gate_stop(gate);
     return rc;
+}
+
+/* Another one accepts from now on. One that did before accepts no more; an error leaves it. */
+static int gate_start(struct serve_gate *gate, struct laz_error *err)
+{
+    struct gate_process *process = calloc(1, sizeof *process), *before = gate->present;
+
+    if (!process)
+        return laz_error_nomem(err);
+    *process = (struct gate_process){.gate = gate, .process = LAZ_PROCESS_INIT, .channel = -1};
+    (void)gate_look(gate); /* before they are read: what changes meanwhile is seen */
+    const int rc = gate_begin_process(process, err);
+    if (rc) {
+        gate_stop(process);
+        return rc;
+    }
+    gate->present = process;
+    if (!before)
+        return 0;
+    before->next = gate->retired;
+    gate->retired = before;
+    (void)laz_os_send(before->channel, LAZ_GATE_RETIRE, 1);
+    return 0;
 }
 
 static void gate_again(void *user)
@@ -244,6 +318,23 @@ static void gate_again(void *user)
     }
     laz_log(gate_log(gate), LAZ_LOG_ERROR, "%s", err.text);
     laz_timer_start(gate->again, GATE_AGAIN_MS);
+}
+
+static void gate_due(void *user)
+{
+    struct serve_gate *gate = user;
+    struct laz_error err = {0};
+
+    if (gate->present && gate_look(gate)) {
+        if (gate_start(gate, &err) == 0)
+            laz_log(gate_log(gate), LAZ_LOG_INFO,
+                    "files of [serve] have changed, and were read again");
+        else
+            laz_log(gate_log(gate), LAZ_LOG_ERROR,
+                    "files of [serve] have changed, and what they were stays in force: %s",
+                    err.text);
+    }
+    laz_timer_start(gate->look, GATE_LOOK_MS);
 }
 
 static int gate_listen(struct serve_gate *gate, const char *address, struct laz_error *err)
@@ -271,8 +362,7 @@ int serve_gate_begin(struct laz_server *first, const char *address, struct laz_e
         return laz_error_nomem(err);
     first->gate = gate;
     gate->first = first;
-    gate->listener = gate->channel = -1;
-    gate->process = LAZ_PROCESS_INIT;
+    gate->listener = -1;
     if (!*values->serve.certificate || !*values->serve.key)
         return laz_error_set(err, LAZ_ECONFIG, 0,
                              "--listen tls:// needs serve.certificate and serve.key");
@@ -282,8 +372,14 @@ int serve_gate_begin(struct laz_server *first, const char *address, struct laz_e
                              "serve.token_keys (tokens): otherwise nobody could connect");
     gate->program = gate_program(first->engine->agent);
     gate->again = laz_timer_new(first->loop, gate_again, gate);
-    int rc = gate->program && gate->again ? gate_listen(gate, address, err) : laz_error_nomem(err);
-    return rc ? rc : gate_start(gate, err);
+    gate->look = laz_timer_new(first->loop, gate_due, gate);
+    int rc = gate->program && gate->again && gate->look ? gate_listen(gate, address, err)
+                                                        : laz_error_nomem(err);
+    if (!rc)
+        rc = gate_start(gate, err);
+    if (!rc)
+        laz_timer_start(gate->look, GATE_LOOK_MS);
+    return rc;
 }
 
 const char *serve_gate_address(const struct laz_server *first)
@@ -297,9 +393,15 @@ void serve_gate_end(struct laz_server *first)
 
     if (!gate)
         return;
-    gate_stop(gate);
+    gate_stop(gate->present);
+    while (gate->retired) {
+        struct gate_process *process = gate->retired;
+        gate->retired = process->next;
+        gate_stop(process);
+    }
     laz_health_set(NULL);
     laz_timer_stop(gate->again);
+    laz_timer_stop(gate->look);
     laz_os_close(&gate->listener);
     free(gate->program);
     free(gate->address);

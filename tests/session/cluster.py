@@ -532,6 +532,17 @@ def tenants():
         check(name, status == 126 and not lines, (status, lines, caller.lines))
         check(name, caller.said("has refused this caller"), caller.lines)
     check("log", worker.said("was refused"))
+    with socket.create_connection(("127.0.0.1", bus.port), timeout=HANG) as plain:
+        plain.recv(4096)
+        plain.sendall(b'CONNECT {"verbose":false}\r\nSUB lz.1.w.*.hb 1\r\n')
+        for number in range(1000):  # of one who may use the bus
+            payload = b'{"v":1,"kind":"open","open":"%032x","caller":"mallory","deadline":1000}\n' % number
+            plain.sendall(b"PUB lz.1.open.default %d\r\n%s\r\n" % (len(payload), payload))
+        seen = b""
+        while not any(int(n) >= 1000 for n in re.findall(rb'"refused":(\d+)', seen[-2000:])):
+            seen += plain.recv(1 << 16)
+    told = [line for line in worker.lines if line and "was refused" in line]
+    check("log", len(told) < 500, len(told))  # ten in a minute, however long it takes
     check("status", worker.end() == 143)
     # Without namespaces a worker is for one tenant.
     for backend in ("landlock", "none"):

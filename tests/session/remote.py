@@ -243,6 +243,80 @@ def expiry():
         check("expiry", client.get() is None)
 
 
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], cwd=work, check=True, capture_output=True)
+
+
+def chain():
+    """A connection ends with the first certificate of its chain that ends, whichever that is."""
+    with open(f"{work}/between.cnf", "w") as file:
+        file.write("[ca]\ndefault_ca = ca\n[ca]\ndatabase = between.txt\ndefault_md = sha256\n"
+                   "rand_serial = yes\nnew_certs_dir = .\npolicy = any\nx509_extensions = ext\n"
+                   "[any]\ncommonName = supplied\n"
+                   "[ext]\nbasicConstraints = critical,CA:TRUE\nkeyUsage = critical,keyCertSign\n")
+    with open(f"{work}/between.txt", "w"):
+        pass
+    with open(f"{work}/leaf.ext", "w") as file:
+        file.write("extendedKeyUsage=clientAuth\n")
+    new = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    openssl(*new, "-subj", "/CN=between", "-keyout", "between.key", "-out", "between.csr")
+    openssl(*new, "-subj", "/CN=erin", "-keyout", "erin.key", "-out", "erin.csr")
+    with Server() as server:
+        ends = time.strftime("%y%m%d%H%M%SZ", time.gmtime(time.time() + 4))
+        openssl("ca", "-batch", "-config", "between.cnf", "-cert", "ca.pem", "-keyfile", "ca.key",
+                "-enddate", ends, "-notext", "-in", "between.csr", "-out", "between.pem")
+        openssl("x509", "-req", "-in", "erin.csr", "-CA", "between.pem", "-CAkey", "between.key",
+                "-CAcreateserial", "-days", "20", "-extfile", "leaf.ext", "-out", "leaf.pem")
+        with open(f"{work}/erin.pem", "w") as file:
+            for name in ("leaf", "between"):
+                with open(f"{work}/{name}.pem") as part:
+                    file.write(part.read())
+        client = Client(server, cert="erin")
+        message = client.get()
+        if message["type"] == "hello":  # it came in time
+            message = client.get()
+        check("chain", message and message["type"] == "failed" and "expired" in message["message"],
+              message)
+        check("chain", client.get() is None)
+
+
+def renew():
+    """Files of the server that change hold for who connects from then on."""
+    with open(f"{work}/index.txt", "w"), open(f"{work}/ca.cnf", "w") as file:
+        file.write("[ca]\ndefault_ca = ca\n[ca]\ndatabase = index.txt\ndefault_md = sha256\n"
+                   "default_crl_days = 20\n")
+    ca = ["ca", "-config", "ca.cnf", "-keyfile", "ca.key", "-cert", "ca.pem"]
+    with Server() as server:
+        bob = Client(server, cert="bob")
+        check("before", bob.get()["type"] == "hello")
+        gate = server.gate()
+        openssl(*ca, "-revoke", "bob.pem")
+        openssl(*ca, "-gencrl", "-out", "new.pem")
+        os.rename(f"{work}/new.pem", f"{work}/revoked.pem")
+        check("read again", server.said("have changed, and were read again"))
+        with Client(server, cert="bob") as late:
+            message = late.get()
+            check("revoked", message["type"] == "failed" and "revoked" in message["message"], message)
+        check("who was there", output(bob.run("print(1)")) == "1\n")
+        # A file that is wrong changes nothing, however long it is; then it is right again.
+        os.rename(f"{work}/server.pem", f"{work}/good.pem")
+        os.symlink("server.key", f"{work}/server.pem")
+        check("wrong", server.said("what they were stays in force: .*server"))
+        with Client(server, bearer=token("alice")) as client:
+            check("wrong", client.get()["type"] == "hello")
+        since = len(server.lines)
+        os.rename(f"{work}/good.pem", f"{work}/server.pem")
+        check("right", server.said("were read again", since))
+        with Client(server, bearer=token("alice")) as client:
+            check("right", client.get()["type"] == "hello")
+        check("who was there", output(bob.run("print(2)")) == "2\n")
+        bob.close()
+        while os.path.exists(f"/proc/{gate}"):  # it ends with its last client
+            time.sleep(0.05)
+        check("after", server.process.poll() is None and server.gate())
+        check("status", server.end() == 143)
+
+
 def lost():
     """Who is gone, or does not read, holds no place: also where nothing may flow, or time is over."""
     with Server() as server:

@@ -93,7 +93,7 @@ if ! [ -s revoked.pem ]; then
     exit 1
 fi
 : >err
-for name in who expiry lost widen approvals limits hostile idle bridge wrong tokens; do
+for name in who expiry chain renew lost widen approvals limits hostile idle bridge wrong tokens; do
     part $name
 done
 finish

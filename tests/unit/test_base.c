@@ -9,6 +9,7 @@
 #include "base/enforce.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/outcome.h"
 #include "base/path.h"
 #include "base/random.h"
@@ -543,6 +544,21 @@ static void arguments_are_shown_as_they_read(void)
     laz_buf_fini(&large);
 }
 
+static void messages_that_others_cause_are_told_now_and_then(void)
+{
+    struct laz_log_limit limit = {.most = 2, .span_ms = 1000};
+    uint64_t before;
+
+    CU_ASSERT(laz_log_may_tell(&limit, 5, &before) && before == 0);
+    CU_ASSERT(laz_log_may_tell(&limit, 500, &before) && before == 0);
+    for (int i = 0; i < 3; i++)
+        CU_ASSERT_FALSE(laz_log_may_tell(&limit, 1004, &before));
+    CU_ASSERT(laz_log_may_tell(&limit, 1005, &before) && before == 3);
+    CU_ASSERT(laz_log_may_tell(&limit, 1500, &before) && before == 0);
+    CU_ASSERT_FALSE(laz_log_may_tell(&limit, 2004, &before));
+    CU_ASSERT(laz_log_may_tell(&limit, 9000, &before) && before == 1);
+}
+
 static const struct unit_test tests[] = {
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
@@ -571,6 +587,7 @@ static const struct unit_test tests[] = {
     UNIT(limits_of_a_plan_hold_for_its_whole_life),
     UNIT(enforcement_bits_have_words_without_gaps),
     UNIT(outcomes_have_a_row_each),
+    UNIT(messages_that_others_cause_are_told_now_and_then),
     {0},
 };
 

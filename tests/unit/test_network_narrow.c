@@ -100,6 +100,77 @@ static void only_what_follows_from_the_settings_may_be_asked_for(void)
     laz_network_rules_drop(rules);
 }
 
+/* The more specific rule decides: a wildcard beside it does not stand for its name, and one that is
+ * asked for alone brings it along. */
+static void a_stricter_rule_of_a_name_stays(void)
+{
+    static const char *const items[] = {
+        "*.a.example:8443",
+        "https://api.a.example:8443",
+        "https://*.in.a.example:8443",
+        "plain.in.a.example:8443",
+        "http://old.a.example:8080",
+        "*.a.example:8080",
+        "*:9443",
+        "https://any.example:9443",
+        "{\"host\":\"https://db.b.example:8443\",\"to\":[\"10.0.0.0/8\"]}",
+        "*.b.example:8443",
+        "https://*.c.example:9443"};
+    static const struct {
+        const char *rules[3];
+        const char *kept; /* what comes besides; NULL: it is refused */
+    } rows[] = {
+        {{"api.a.example:8443"}, NULL},
+        {{"https://api.a.example:8443"}, ""},
+        {{"x.a.example:8443"}, ""},
+        {{"x.in.a.example:8443"}, NULL},
+        {{"https://x.in.a.example:8443"}, ""},
+        {{"*.in.a.example:8443"}, NULL},
+        {{"*.x.in.a.example:8443"}, NULL},
+        {{"plain.in.a.example:8443"}, ""},
+        {{"*.a.example:8443"}, "https://api.a.example:8443 https://*.in.a.example:8443 "},
+        {{"*.a.example:8443", "https://api.a.example:8443"}, "https://*.in.a.example:8443 "},
+        {{"*.a.example:8443", "api.a.example:8443"}, NULL},
+        {{"https://*.a.example:8443"}, ""},
+        {{"*.a.example:8080"}, "http://old.a.example:8080 "},
+        {{"https://*.a.example:8080"}, "http://old.a.example:8080 "},
+        {{"*:9443"}, "https://any.example:9443 https://*.c.example:9443 "},
+        {{"https://x.c.example:9443"}, ""},
+        {{"x.c.example:9443"}, NULL},
+        {{"*.b.example:8443"}, "https://db.b.example:8443 "}, /* and no address of its own */
+    };
+    struct laz_network_rules *rules = NULL;
+    struct laz_strv all = LAZ_STRV_INIT;
+
+    for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+        laz_strv_add(&all, items[i]);
+    const struct laz_network_wish wish = {
+        .allow = &all, .deny_private = true, .max_connections = 1, .max_bytes = 1};
+    struct laz_error err = {0};
+    if (laz_network_rules_new(&wish, &rules, NULL, &err))
+        printf("\n    %s", err.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rules);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_strv allow = LAZ_STRV_INIT;
+        struct laz_buf kept = LAZ_BUF_INIT;
+        size_t n = 0;
+        for (; n < 3 && rows[i].rules[n]; n++)
+            laz_strv_add(&allow, rows[i].rules[n]);
+        const int rc = laz_network_rules_narrow(rules, &allow, &err);
+        if ((rc == 0) != (rows[i].kept != NULL))
+            printf("\n    %s: %s", rows[i].rules[0], rc ? err.text : "");
+        CU_ASSERT_EQUAL(rc, rows[i].kept ? 0 : LAZ_EREFUSED);
+        for (size_t k = n; !rc && k < allow.n; k++)
+            laz_buf_printf(&kept, "%s ", allow.items[k]);
+        UNIT_TEXT(laz_buf_text(&kept), rc || !rows[i].kept ? "" : rows[i].kept);
+        CU_ASSERT_EQUAL(laz_network_rules_narrow(rules, &allow, NULL), rc); /* it is a list again */
+        laz_strv_fini(&allow);
+        laz_buf_fini(&kept);
+    }
+    laz_strv_fini(&all);
+    laz_network_rules_drop(rules);
+}
+
 static void nothing_is_always_less(void)
 {
     struct laz_network_rules *rules = settings_rules();
@@ -114,6 +185,7 @@ static void nothing_is_always_less(void)
 
 static const struct unit_test tests[] = {
     UNIT(only_what_follows_from_the_settings_may_be_asked_for),
+    UNIT(a_stricter_rule_of_a_name_stays),
     UNIT(nothing_is_always_less),
     {0},
 };

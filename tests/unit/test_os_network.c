@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "os/current_process.h"
 #include "os/descriptors.h"
+#include "os/inet.h"
 #include "os/network.h"
 #include "os/pidfd.h"
 #include "os/spawner.h"
@@ -543,6 +544,57 @@ static void cost_is_printed(void)
            (unsigned long long)us[0]);
 }
 
+static void a_host_has_an_address_or_a_network_of_ipv6(void)
+{
+    static const struct {
+        const char *a, *b;
+        bool is_one;
+    } rows[] = {
+        {"192.0.2.1", "192.0.2.1", true},
+        {"192.0.2.1", "192.0.2.2", false},
+        {"::ffff:192.0.2.1", "192.0.2.1", true},
+        {"::ffff:192.0.2.1", "::ffff:192.0.2.2", false},
+        {"2001:db8::1", "2001:db8::ffff:1:2:3", true},
+        {"2001:db8:0:1::1", "2001:db8:0:2::1", false},
+        {"::1", "192.0.2.1", false},
+        {"", "", true}, /* who has gone already */
+        {"", "::1", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct laz_endpoint ends[2] = {{.family = 0}};
+        for (int k = 0; k < 2; k++) {
+            const char *text = k ? rows[i].b : rows[i].a;
+            ends[k].port = (uint16_t)(i + (size_t)k); /* which says nothing */
+            ends[k].family = !*text ? 0 : strchr(text, ':') ? 6 : 4;
+            CU_ASSERT(!*text || inet_pton(ends[k].family == 6 ? AF_INET6 : AF_INET, text,
+                                          ends[k].bytes) == 1);
+        }
+        CU_ASSERT_EQUAL(laz_endpoint_is_of_one(&ends[0], &ends[1]), rows[i].is_one);
+        CU_ASSERT_EQUAL(laz_endpoint_is_of_one(&ends[1], &ends[0]), rows[i].is_one);
+    }
+}
+
+static void the_peer_of_a_connection_is_known(void)
+{
+    char text[LAZ_OS_ADDRESS];
+    struct laz_endpoint peer = {.family = 4};
+    uint16_t port = 0;
+    int listener = -1, fd = -1;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL_FATAL(laz_os_inet_listen("127.0.0.1", &port, &listener, &err), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_inet_reach("127.0.0.1", port, 60000, &fd, &err), 0);
+    laz_os_inet_peer(fd, text, &peer);
+    UNIT_TEXT(text, "127.0.0.1");
+    CU_ASSERT(peer.family == 4 && peer.port == port && peer.bytes[0] == 127 && peer.bytes[3] == 1);
+    laz_os_inet_peer(listener, text, &peer); /* nobody is there */
+    UNIT_TEXT(text, "");
+    CU_ASSERT_EQUAL(peer.family, 0);
+    laz_os_close(&fd);
+    laz_os_close(&listener);
+}
+
 static const struct unit_test tests[] = {
     UNIT(accepted_connection_has_the_address_that_was_wanted),
     UNIT(names_can_be_answered_without_any_port),
@@ -557,6 +609,8 @@ static const struct unit_test tests[] = {
     UNIT(host_notices_nothing),
     UNIT(root_without_capabilities_becomes_the_user_of_the_session),
     UNIT(cost_is_printed),
+    UNIT(a_host_has_an_address_or_a_network_of_ipv6),
+    UNIT(the_peer_of_a_connection_is_known),
     {0},
 };
 

@@ -196,18 +196,38 @@ int laz_os_inet_reach(const char *host, uint16_t port, uint64_t ms, int *fd, str
                : 0;
 }
 
-void laz_os_inet_peer(int fd, char text[LAZ_OS_ADDRESS])
+void laz_os_inet_peer(int fd, char text[LAZ_OS_ADDRESS], struct laz_endpoint *peer)
 {
     union inet_address address = {.any.sa_family = AF_UNSPEC};
     socklen_t len = sizeof address;
 
     *text = '\0';
     if (getpeername(fd, &address.any, &len) != 0)
-        return;
+        address.any.sa_family = AF_UNSPEC;
+    inet_to_endpoint(&address, peer);
     if (address.any.sa_family == AF_INET6)
         (void)inet_ntop(AF_INET6, &address.six.sin6_addr, text, LAZ_OS_ADDRESS);
     else if (address.any.sa_family == AF_INET)
         (void)inet_ntop(AF_INET, &address.four.sin_addr, text, LAZ_OS_ADDRESS);
+}
+
+/* The bytes of its IPv4 address; NULL: it has none. */
+static const uint8_t *inet_four(const struct laz_endpoint *end)
+{
+    static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}; /* RFC 4291, 2.5.5.2 */
+
+    return end->family == 4                                                 ? end->bytes
+           : end->family == 6 && !memcmp(end->bytes, mapped, sizeof mapped) ? end->bytes + 12
+                                                                            : NULL;
+}
+
+bool laz_endpoint_is_of_one(const struct laz_endpoint *a, const struct laz_endpoint *b)
+{
+    const uint8_t *four = inet_four(a), *other = inet_four(b);
+
+    if (four || other)
+        return four && other && memcmp(four, other, 4) == 0;
+    return a->family == b->family && memcmp(a->bytes, b->bytes, 8) == 0;
 }
 
 /* What has this path, opened as a place only. No link is followed: code may be able to write a
