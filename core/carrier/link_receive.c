@@ -12,6 +12,8 @@
  * amount to add: so it may be said twice, or get lost, and the next frame says it again. */
 #include "carrier/carrier_private.h"
 
+#include <string.h>
+
 uint64_t laz_link_credit(const struct laz_link *link)
 {
     /* Parts of a line get credit as they come, or a line longer than the window would never be
@@ -35,12 +37,13 @@ static bool receive_credit(struct laz_link *link, int64_t credit)
     return true;
 }
 
-/* Is the part the one that comes next, and as long as it has to be? */
+/* Is the part the one that comes next, of one line, and as long as it has to be? */
 static bool receive_part_fits(const struct laz_link *link, const struct laz_carrier_frame *frame)
 {
     const bool is_last = frame->part == frame->parts - 1;
 
-    if (frame->part != link->part || (link->parts && frame->parts != link->parts))
+    if (frame->part != link->part || (link->parts && frame->parts != link->parts) ||
+        memchr(frame->data, '\n', frame->len)) /* a reader would take it for several lines */
         return false;
     return is_last ? frame->len >= 1 && frame->len <= link->limits->part
                    : frame->len == link->limits->part;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #define METRIC_BUCKETS   14
-#define METRIC_HISTORIES 2 /* words of the label of a histogram */
+#define METRIC_HISTORIES 3 /* words of the label of a histogram, at most: enum laz_metric_kind */
 
 enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
 enum metric_label {
@@ -75,6 +75,8 @@ static _Atomic uint64_t counts[LAZ_N_METRICS][LAZ_METRIC_WORDS];
 static struct {
     _Atomic uint64_t buckets[METRIC_BUCKETS], sum_us;
 } histories[LAZ_N_METRICS][METRIC_HISTORIES];
+
+_Static_assert(LAZ_METRIC_WORKER < METRIC_HISTORIES, "each kind of a start has a histogram");
 
 static pthread_mutex_t lives_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct laz_metrics_life *lives;

@@ -518,6 +518,8 @@ static void parts_that_do_not_fit_end_the_link(void)
         {line_frame(0, 0, 2, "short"), {0}, "protocol_error"},
         {line_frame(0, 0, 2, "more than 8"), {0}, "protocol_error"},
         {line_frame(0, 0, 1, "more than 8"), {0}, "protocol_error"},
+        {line_frame(0, 0, 1, "a\nb"), {0}, "protocol_error"}, /* two lines are not one */
+        {line_frame(0, 0, 2, "aaaaaaaa"), line_frame(1, 1, 2, "b\n"), "protocol_error"},
         {line_frame(0, 0, 6, "aaaaaaaa"), {0}, "too_large"},
         {line_frame(0, 0, INT64_C(1) << 53, "aaaaaaaa"), {0}, "too_large"},
         {line_frame(0, 0, 3, "aaaaaaaa"), line_frame(1, 2, 3, "a"), "protocol_error"},

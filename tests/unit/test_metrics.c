@@ -64,6 +64,10 @@ static void buckets_of_a_histogram_are_cumulative(void)
     CU_ASSERT(text_has("lazaret_session_start_seconds_sum{kind=\"cold\"} 600.002001"));
     CU_ASSERT(text_has("lazaret_session_start_seconds_count{kind=\"cold\"} 3"));
     CU_ASSERT(text_has("lazaret_session_start_seconds_count{kind=\"template\"} 0"));
+    laz_metrics_observe(LAZ_METRIC_STARTS, LAZ_METRIC_WORKER, 1001); /* the last kind has room */
+    CU_ASSERT(text_has("lazaret_session_start_seconds_bucket{kind=\"worker\",le=\"0.0025\"} 1"));
+    CU_ASSERT(text_has("lazaret_session_start_seconds_count{kind=\"worker\"} 1"));
+    CU_ASSERT(text_has("lazaret_session_start_seconds_count{kind=\"template\"} 0"));
 }
 
 /* Words of labels that another part of lazaret has as well. */
