@@ -98,8 +98,9 @@ class Bus:
             time.sleep(0.05)
         self.port = int(port.group(1))
 
-    def worker(self, *settings):
-        command = [lazaret, "worker", "-v", "--config", f"{self.directory}/lazaret.toml"]
+    def worker(self, *settings, config=None):
+        command = [lazaret, "worker", "-v", "--config",
+                   config or f"{self.directory}/lazaret.toml"]
         for setting in settings:
             command += ["--set", setting]
         worker = Process(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -334,6 +335,24 @@ def far():
                                    timeout=HANG)
         check(command, elsewhere.returncode == 126 and "workers" in elsewhere.stderr, elsewhere)
     other.end()
+    # One file for both sides: each has the tools that are its own.
+    shared = f"{bus.directory}/shared.toml"
+    with open(shared, "w") as file:
+        file.write('session.where = "cluster"\ncluster.open_timeout = 600\n'
+                   f'[cluster.nats]\nurl = "nats://127.0.0.1:{bus.port}"\n')
+        for side in ("caller", "worker"):
+            file.write(f'[[tools]]\nprovider = "command"\nwhere = "{side}"\n[[tools.tool]]\n'
+                       f'name = "{side}s"\ndescription = "its pid"\n'
+                       'command = ["/bin/sh", "-c", "echo $PPID"]\n')
+    both = bus.worker(config=shared)
+    sides = Caller([lazaret, "serve", "--config", shared])
+    check("hello", sides.get()["type"] == "hello")
+    result = sides.run("[callers(), workers()]", runtime="python")
+    check("sides", result["result"]["value"] and
+          len(set(result["result"]["value"])) == 2, result)
+    sides.process.stdin.close()
+    check("end", sides.rest()[1] == 0)
+    check("status", both.end() == 143)
     # A session that is given up before a worker is there takes no place.
     early = serve("cluster")
     number = early.ask("open", runtime="lua")["session"]
