@@ -178,15 +178,19 @@ def verdict(result):
     return result["result"]["verdict"]["reason"]
 
 
+def end_all():
+    for one in Process.all:
+        if one.process.poll() is None:
+            one.process.kill()
+            one.process.wait()
+
+
 def main(parts):
     """Run the part that the command names, and say what has failed. Nothing that it has started stays."""
     try:
         parts[part]()
     except BaseException:
         check("exception", False, traceback.format_exc()[-600:])
-    for one in Process.all:
-        if one.process.poll() is None:
-            one.process.kill()
-            one.process.wait()
+    end_all()
     print(f"{part}: {failures} failed", flush=True)
     os._exit(failures > 0)
