@@ -4,6 +4,7 @@
  * trusted: no (what a worker sends: a session checks what comes of it, as from any agent). */
 #include "box/box_private.h"
 
+#include "base/clock.h"
 #include "base/enforce.h"
 #include "base/json_number.h"
 #include "base/json_write.h"
@@ -13,9 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FAR_OPEN     1 /* ids of the first requests */
-#define FAR_CHECK    2
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define FAR_OPEN  1 /* ids of the first requests */
+#define FAR_CHECK 2
+/* What is kept of what a worker says beside the outcome, which goes into results and records. */
+#define FAR_SAID       100                /* warnings, and denials, of an execution */
+#define FAR_SAID_BYTES 1000               /* of one of them */
+#define FAR_OBJECT     ((size_t)16 << 10) /* bytes of an object: the evidence, the isolation */
+#define FAR_PROCESSORS 256                /* that work for an execution, at most */
+#define COUNT(array)   (sizeof(array) / sizeof *(array))
 
 /* ---- the result, as `lazaret run --json` has it ------------------------------------------------
  */
@@ -210,6 +216,7 @@ static bool send_execute(struct laz_box_far *far, const struct laz_message *aske
 
     far->told[0] = far->told[1] = 0;
     far->is_behind = false;
+    far->asked_us = laz_clock_us();
     return far_write(far, SERVE_EXECUTE, &message);
 }
 
@@ -424,18 +431,32 @@ static void take_rest(struct laz_box_far *far, const struct far_result *result)
     }
 }
 
+/* No more than can have been used since it was asked: it counts for the quotas of this side. */
+static uint64_t far_cpu(const struct laz_box_far *far, double ms)
+{
+    const double most = (double)(laz_clock_us() - far->asked_us) * FAR_PROCESSORS;
+
+    return !(ms > 0) ? 0 : ms * 1000 < most ? (uint64_t)(ms * 1000) : (uint64_t)most;
+}
+
 static void take_progress(struct laz_box_far *far, const struct serve_message *message)
 {
-    far->said.cpu_us = far->cpu_us + (uint64_t)message->cpu_ms * 1000;
-    far->said.max_rss_bytes = (uint64_t)message->memory;
+    far->said.cpu_us = far->cpu_us + far_cpu(far, (double)message->cpu_ms);
+    far->said.max_rss_bytes = message->memory > 0 ? (uint64_t)message->memory : 0;
+}
+
+static void said_warn(struct laz_box_said *said, const char *before, const char *text,
+                      const char *after)
+{
+    if (said->warnings.n < FAR_SAID)
+        laz_strv_addf(&said->warnings, "%s%.*s%s", before, FAR_SAID_BYTES, text, after);
 }
 
 static void take_artifact(struct laz_box_far *far, const struct serve_message *message)
 {
     if (message->dropped) {
-        laz_strv_addf(&far->said.warnings,
-                      "left out: %.200s: the way to the worker was too slow for it",
-                      message->name ? message->name : "");
+        said_warn(&far->said, "left out: ", message->name ? message->name : "",
+                  ": the way to the worker was too slow for it");
         return;
     }
     far_tell(far, &(struct laz_message){.type = LAZ_MESSAGE_PART,
@@ -461,16 +482,16 @@ static void take_call(struct laz_box_far *far, const struct serve_message *messa
 /* ---- what the worker says of an execution ------------------------------------------------------
  */
 
-static uint64_t usage_us(const struct far_result *result, const char *key)
+static double usage_ms(const struct far_result *result, const char *key)
 {
     double ms = 0;
     const char *raw;
     size_t len;
 
     if (!result->usage || !laz_json_member(result->usage, result->usage_len, key, &raw, &len) ||
-        !laz_json_to_double(raw, len, &ms) || !(ms > 0) || ms > 1e15)
+        !laz_json_to_double(raw, len, &ms))
         return 0;
-    return (uint64_t)(ms * 1000);
+    return ms;
 }
 
 static enum laz_verdict verdict_of(const char *word)
@@ -497,7 +518,7 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
     const char *raw;
     size_t len;
 
-    if (!result->isolation || *result->isolation != '{')
+    if (!result->isolation || *result->isolation != '{' || result->isolation_len > FAR_OBJECT)
         return;
     laz_json_begin_object(&write, NULL);
     laz_json_add_text(&write, "worker", laz_far_worker(far->far));
@@ -507,7 +528,8 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
         struct laz_json_items words = laz_json_items(found.raw, found.len);
         char *word = laz_json_to_string(found.raw, found.len, NULL);
         char *key = laz_json_to_string(found.key - 1, found.key_len + 2, NULL);
-        laz_json_add_raw(&write, key ? key : "", found.raw, found.len);
+        if (key && strcmp(key, "worker") != 0) /* which one it is, it does not say here */
+            laz_json_add_raw(&write, key, found.raw, found.len);
         free(key);
         if (laz_json_found_is(&found, "backend") && word)
             snprintf(said->backend, sizeof said->backend, "%s", word);
@@ -529,7 +551,7 @@ static void note_result(struct laz_box_far *far, struct far_result *result)
     const char *list = result->denials ? result->denials : "[]";
     struct laz_json_items denials =
         laz_json_items(list, result->denials ? result->denials_len : strlen(list));
-    const uint64_t cpu_us = usage_us(result, "cpu_ms");
+    const uint64_t cpu_us = far_cpu(far, usage_ms(result, "cpu_ms"));
     struct laz_box_said *said = &far->said;
     int64_t memory = 0;
     const char *raw;
@@ -542,7 +564,7 @@ static void note_result(struct laz_box_far *far, struct far_result *result)
     free(said->detail);
     free(said->evidence);
     said->detail = laz_strdup(result->verdict.detail);
-    said->evidence = result->verdict.evidence
+    said->evidence = result->verdict.evidence && result->verdict.evidence_len <= FAR_OBJECT
                          ? laz_strndup(result->verdict.evidence, result->verdict.evidence_len)
                          : NULL;
     said->cpu_us = far->cpu_us += cpu_us;
@@ -552,9 +574,10 @@ static void note_result(struct laz_box_far *far, struct far_result *result)
         said->max_rss_bytes = (uint64_t)memory;
     for (size_t i = 0; i < result->warnings.n; i++)
         if (strncmp(result->warnings.items[i], "value_omitted: ", 15) != 0)
-            laz_strv_add(&said->warnings, result->warnings.items[i]);
-    while (laz_json_next_item(&denials, &raw, &len))
-        laz_strv_addf(&said->denials, "%.*s", (int)len, raw);
+            said_warn(said, "", result->warnings.items[i], "");
+    while (said->denials.n < FAR_SAID && laz_json_next_item(&denials, &raw, &len))
+        if (*raw == '{' && len <= FAR_SAID_BYTES)
+            laz_strv_addf(&said->denials, "%.*s", (int)len, raw);
     note_isolation(far, result);
 }
 
@@ -654,13 +677,17 @@ static void take_failed(struct laz_box_far *far, const struct serve_message *mes
     }
 }
 
-static void take_hello(struct laz_box_far *far, const struct serve_message *message)
+/* False: it is not the first. */
+static bool take_hello(struct laz_box_far *far, const struct serve_message *message)
 {
+    if (far->last)
+        return false;
     if (message->protocol != SERVE_PROTOCOL)
         laz_box_far_over(far, "the worker speaks another version of the host protocol");
     else if (far->far)
         (void)laz_far_write(far->far, far->open.data, far->open.len);
     far->last = FAR_OPEN;
+    return true;
 }
 
 /* The isolation is asked for, which waits for the start. */
@@ -684,7 +711,7 @@ bool laz_box_far_take(struct laz_box_far *far, const char *line, size_t len)
     if (rc)
         ;
     else if (type == SERVE_HELLO)
-        take_hello(far, &message);
+        is_right = take_hello(far, &message);
     else if (type == SERVE_OPENED)
         take_opened(far, &message);
     else if (type == SERVE_FAILED)

@@ -88,7 +88,8 @@ void laz_box_read_status(struct laz_box *box);
 bool laz_box_find_init(struct laz_box *box);
 void laz_box_free_channel(struct laz_box *box);
 
-/* ---- box_far.c, box_far_lines.c: a box on another machine ---------------------------------------- */
+/* ---- box_far.c, box_far_lines.c: a box on another machine
+ * ---------------------------------------- */
 
 struct laz_box_far {
     struct laz_box *box;
@@ -103,9 +104,10 @@ struct laz_box_far {
     int64_t id;            /* as the session counts what it has asked for */
     int64_t put;           /* the part of a file */
     bool is_ready, has_last;
-    bool is_behind;  /* the worker has left out output */
-    size_t told[2];  /* bytes of output that the session has */
-    uint64_t cpu_us; /* of executions that have ended */
+    bool is_behind;    /* the worker has left out output */
+    size_t told[2];    /* bytes of output that the session has */
+    uint64_t cpu_us;   /* of executions that have ended */
+    uint64_t asked_us; /* when the last one began */
     struct laz_box_said said;
     char why[300]; /* it does not come, or has ended; "": it has not */
 };

@@ -153,7 +153,8 @@ struct laz_link {
     const char *line;                /* that is to be handed out */
     size_t line_len, unread;         /* handed out, and not read yet */
     uint64_t heard_ms, spoke_ms;
-    uint64_t back_ms; /* when the carrier was connected again, last; 0: never */
+    uint64_t finish_ms; /* since when it finishes */
+    uint64_t back_ms;   /* when the carrier was connected again, last; 0: never */
     /* Dropped: sent twice, of another link, after the end. */
     uint32_t n_repeated, n_foreign, n_late;
 };

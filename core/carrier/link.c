@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FINISH_LEASES 4 /* times of a lease in which the peer has to take what waits */
+
 struct laz_link_line {
     struct laz_link_line *next;
     size_t len;
@@ -152,6 +154,9 @@ static void link_tick(struct laz_link *link, uint64_t now_ms)
     if (now_ms >= link->heard_ms + (uint64_t)limits->lease_ms &&
         (CARRIER_HAS(CARRIER_LEASE) || !link->is_worker))
         laz_link_stop(link, link_lost(link), false);
+    else if (link->state == LAZ_LINK_FINISHING &&
+             now_ms >= link->finish_ms + FINISH_LEASES * (uint64_t)limits->lease_ms)
+        laz_link_stop(link, LAZ_LINK_SLOW, false); /* a peer that beats, and takes nothing */
     else if (now_ms >= link->spoke_ms + (uint64_t)limits->keepalive_ms)
         link->keeps = true;
 }
@@ -208,6 +213,7 @@ static void link_event(struct laz_link *link, uint64_t now_ms, const struct laz_
         if (link->state == LAZ_LINK_OPEN) {
             link->state = LAZ_LINK_FINISHING;
             link->wanted = (uint8_t)event->reason;
+            link->finish_ms = now_ms;
         }
         break;
     default:

@@ -255,7 +255,7 @@ static void caller_received(void *user, const char *subject, const char *reply, 
             opening_step(far, LAZ_OPENING_ON_ANSWER, &frame);
         else
             opening_close(caller, &frame); /* it was given up meanwhile */
-    } /* else it is for another process of this name */
+    }                                      /* else it is for another process of this name */
 }
 
 static void caller_connected(void *user)
@@ -442,8 +442,8 @@ void laz_far_close(struct laz_far *far)
     if (!far)
         return;
     far->owner = (struct laz_far_owner){0};
-    if (far->stream)
-        laz_stream_end(far->stream, LAZ_LINK_CLOSED, true);
+    if (far->stream) /* what waits to be sent is of no use there any more */
+        laz_stream_end(far->stream, LAZ_LINK_CLOSED, false);
     else
         opening_step(far, LAZ_OPENING_ON_CANCEL, NULL);
     if (!far->stream) /* a worker may have given it already: it is told then */

@@ -259,7 +259,11 @@ static void execution_message(struct laz_session *session, struct laz_message *m
     if (execution->stop != LAZ_STOP_NONE && !execution->is_interrupted)
         return;
     if (message->type == LAZ_MESSAGE_TOOL_CALL) {
-        laz_execution_tool_call(execution, message, false);
+        if (execution->request.asked == LAZ_ASKED_EXECUTE)
+            laz_execution_tool_call(execution, message, false);
+        else
+            laz_execution_stop(execution, LAZ_STOP_PROTOCOL, 0,
+                               "a tool was called while no code was executed");
         return;
     }
     if (!message->has_id || message->id != execution->id) {

@@ -92,6 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         session.came += (size_t)(stop - at);
         if (!laz_box_far_take(&far, at, (size_t)(stop - at)))
             break;
+        must(far.said.warnings.n <= 100 && far.said.denials.n <= 100);
+        must(!far.said.isolation || strlen(far.said.isolation) <= 17 << 10);
+        must(!far.said.evidence || strlen(far.said.evidence) <= 16 << 10);
         at = stop + 1;
     }
     laz_box_far_forget(&far);

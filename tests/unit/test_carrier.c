@@ -629,6 +629,24 @@ static void finishing_sends_what_waits_first(void)
     laz_link_fini(&link);
 }
 
+/* One that says that it is there, and gives no credit, holds what waits for a while only. */
+static void finishing_has_a_bound(void)
+{
+    struct laz_link link;
+    uint64_t now_ms = 1000;
+    int64_t beat = 0;
+
+    link_begin(&link, true, LAZ_LINK_FINISHING);
+    while (link.state == LAZ_LINK_FINISHING && now_ms < 200000) {
+        now_ms += 5000;
+        CU_ASSERT(strstr(link_frame(&link, now_ms, keep_frame(0, ++beat, 0)), "line") == NULL);
+        link_event(&link, now_ms, (struct laz_link_event){.type = LAZ_LINK_ON_TICK});
+    }
+    CU_ASSERT(link.state == LAZ_LINK_ENDED && link.reason == LAZ_LINK_SLOW);
+    CU_ASSERT(now_ms == 1000 + 4 * (uint64_t)limits.lease_ms);
+    laz_link_fini(&link);
+}
+
 static void each_reason_has_a_word_that_is_read_again(void)
 {
     for (int i = LAZ_LINK_CLOSED; i < LAZ_LINK_REASONS; i++) {
@@ -740,6 +758,7 @@ static const struct unit_test tests[] = {
     UNIT(who_sends_without_credit_breaks_the_protocol),
     UNIT(what_waits_has_a_bound),
     UNIT(finishing_sends_what_waits_first),
+    UNIT(finishing_has_a_bound),
     UNIT(each_reason_has_a_word_that_is_read_again),
     UNIT(a_request_ends_once),
     UNIT(open_requests_have_a_bound),
