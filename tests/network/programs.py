@@ -3,7 +3,8 @@
 
 Each of programs.txt is run without a box, where it has to print what it should; in a session whose list names its
 servers, cold and from a template, where it has to print the same; and in one whose list names others, where it must
-not, and something must be denied. --outside: only the first."""
+not, and something must be denied: of each language one row from a template and one without its servers, and with
+LAZARET_TEST_FULL=yes all. --outside: only the first. --repeated: one row of each language, in sessions alone."""
 
 import concurrent.futures
 import glob
@@ -130,7 +131,9 @@ def tried_inside(path, place, chosen):
             concurrent.futures.ThreadPoolExecutor(3) as threads:
         runs = [(server, row, False, True) for row in chosen]
         runs += [(server, row, True, True) for row in chosen if FULL or first[row.language] is row]
-        runs += [(other, row, False, False) for row in chosen if ".test" in row.code]
+        first = {row.language: row for row in reversed(chosen) if ".test" in row.code}
+        runs += [(other, row, False, False) for row in chosen
+                 if ".test" in row.code and (FULL or first[row.language] is row)]
         yield from threads.map(lambda run: inside(lazaret, *run), runs)
 
 
@@ -148,8 +151,11 @@ def main():
             print("skipped: %s is not installed: %s" % (missing, row.title))
         else:
             chosen.append(row)
+    if "--repeated" in words:
+        chosen = list({row.language: row for row in reversed(chosen)}.values())
     with concurrent.futures.ThreadPoolExecutor(3) as threads:
-        failures += [wrong for wrong in threads.map(lambda row: outside(place, row), chosen) if wrong]
+        controls = [] if "--repeated" in words else chosen
+        failures += [wrong for wrong in threads.map(lambda row: outside(place, row), controls) if wrong]
     if words[0] != "--outside":
         failures += [wrong for wrong in tried_inside(words[0], place, chosen) if wrong]
     for failure in failures:

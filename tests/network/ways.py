@@ -2,7 +2,8 @@
 """Ways around a network list: ways.py LAZARET [--only TEXT], within world.py; ways.py --list.
 
 The ways are in ways.txt, with what must become of each. Each is tried without a box, where it must succeed, and
-in sessions with a list, cold and from a template. --list prints the page docs/network-ways.md."""
+in sessions with a list, cold and from a template. --repeated: in sessions
+alone, and cold. --list prints the page docs/network-ways.md."""
 
 import concurrent.futures
 import json
@@ -233,7 +234,7 @@ class Inside:
         return None
 
 
-def tried_inside(path, place, chosen):
+def tried_inside(path, place, chosen, kinds):
     """Cold and from a template, at the same time; what is wrong."""
     sys.path.insert(0, os.path.join(HERE, "../../clients/python/src"))
     import lazaret
@@ -249,7 +250,7 @@ def tried_inside(path, place, chosen):
     with lazaret.Server(world.lazaret_of(path), settings=SETTINGS,
                         start_timeout=600) as server, \
             concurrent.futures.ThreadPoolExecutor(2) as threads:
-        for failures in threads.map(lambda warm: tried(server, warm), (False, True)):
+        for failures in threads.map(lambda warm: tried(server, warm), kinds):
             yield from failures
 
 
@@ -261,10 +262,11 @@ def main():
     only = words[words.index("--only") + 1] if "--only" in words else ""
     chosen = [way for way in ways() if only in way.title and (FULL or "full" not in way.marks)]
     place, failures = Place(), []
-    if "--inside" not in words:
+    repeats = "--repeated" in words
+    if "--inside" not in words and not repeats:
         failures += tried_outside(place, chosen)
     if words[0] != "--outside":
-        failures += tried_inside(words[0], place, chosen)
+        failures += tried_inside(words[0], place, chosen, (False,) if repeats else (False, True))
     for failure in failures:
         print("FAILED", failure)
     print("%d ways, %d failed" % (len(chosen), len(failures)))

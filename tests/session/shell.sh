@@ -33,7 +33,13 @@ part() {
     done
 }
 
-part scripts "$top/tests/data/shell/scripts.txt" "$work/scripts"
+# What bash makes of a script does not depend on the user: an ordinary one runs each sixth.
+scripts=$top/tests/data/shell/scripts.txt
+if is_repeated; then
+    awk '/^== / { n++ } n % 6 == 1' "$scripts" >"$work/some.txt"
+    scripts=$work/some.txt
+fi
+part scripts "$scripts" "$work/scripts"
 part probes "$work/probes"
 part task "$top/config/examples/coding-agent.toml" "$work/task"
 finish
