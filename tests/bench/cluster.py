@@ -178,7 +178,7 @@ def main():
         bus.worker(*SETTINGS, where=name)
     ways = commands(bus)
     rows(bus, ways)
-    held(bus, ways, 60 if quick else 1000)
+    held(bus, ways, 120 if quick else 1000)
     end_all()
     os._exit(0)
 

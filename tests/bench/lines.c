@@ -8,7 +8,6 @@
  * (an execution with such a value), or hold (execute, after a line of standard input).  Each sample
  * is printed in microseconds; `ready` and `took` have seconds.  ping and echo are the floor: a
  * request and its reply between two clients of a NATS server. */
-#define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,7 +84,8 @@ static bool is_kind(const char *name)
     return strcmp(kind, name) == 0;
 }
 
-/* ---- what is asked ---------------------------------------------------------------------------- */
+/* ---- what is asked ----------------------------------------------------------------------------
+ */
 
 static void ask(struct slot *slot, enum phase phase, const char *type, const char *execute)
 {
@@ -98,7 +99,8 @@ static void ask(struct slot *slot, enum phase phase, const char *type, const cha
     else
         n += snprintf(line + n, sizeof line - (size_t)n, ",\"runtime\":\"lua\"");
     if (execute)
-        n += snprintf(line + n, sizeof line - (size_t)n, ",\"print\":false,\"code\":\"%s\"", execute);
+        n += snprintf(line + n, sizeof line - (size_t)n, ",\"print\":false,\"code\":\"%s\"",
+                      execute);
     n += snprintf(line + n, sizeof line - (size_t)n, "}\n");
     slot->began = now_us();
     put_all(slot->conn->in, line, (size_t)n);
@@ -111,7 +113,8 @@ static void measure(void)
 
     if (asked == wanted)
         return;
-    while ((slot = &slots[n_next++ % n_slots])->phase != READY) {}
+    while ((slot = &slots[n_next++ % n_slots])->phase != READY) {
+    }
     asked++;
     if (is_kind("open"))
         ask(slot, MEASURED, "open", NULL);
@@ -150,7 +153,8 @@ static void prepare(void)
         ask(&slots[n_next++], OPENING, "open", NULL);
 }
 
-/* ---- what is answered ------------------------------------------------------------------------- */
+/* ---- what is answered -------------------------------------------------------------------------
+ */
 
 static long number(const char *line, const char *name)
 {
@@ -201,7 +205,8 @@ static void called(struct slot *slot, long call)
 
     if (measures && slot->began < 0)
         sample(now_us() + slot->began);
-    const int n = snprintf(line, sizeof line, "{\"type\":\"answer\",\"call\":%ld,\"value\":1}\n", call);
+    const int n =
+        snprintf(line, sizeof line, "{\"type\":\"answer\",\"call\":%ld,\"value\":1}\n", call);
     slot->began = -now_us();
     put_all(slot->conn->in, line, (size_t)n);
 }
@@ -211,7 +216,8 @@ static void take(struct conn *conn, char *line)
     const char saved = strlen(line) > 300 ? line[300] : '\0';
     struct slot *slot = NULL;
 
-    if (strncmp(line, "{\"type\":\"hello\"", 15) == 0 || strncmp(line, "{\"type\":\"tool_cancelled\"", 24) == 0)
+    if (strncmp(line, "{\"type\":\"hello\"", 15) == 0 ||
+        strncmp(line, "{\"type\":\"tool_cancelled\"", 24) == 0)
         return;
     if (saved)
         line[300] = '\0';
@@ -256,7 +262,8 @@ static void take_lines(struct conn *conn)
     conn->seen = conn->len;
 }
 
-/* ---- connections ------------------------------------------------------------------------------ */
+/* ---- connections ------------------------------------------------------------------------------
+ */
 
 static void start(struct conn *conn, char **command)
 {
@@ -327,12 +334,20 @@ static int lines(int argc, char **argv)
         slots[i] = (struct slot){.conn = &conns[i % n_conns],
                                  .phase = is_kind("open") || is_kind("fresh") ? READY : FREE};
     run();
+    fflush(stdout);
     for (int i = 0; i < n_conns; i++)
         close(conns[i].in);
+    for (int i = 0; i < n_conns;
+         i++) /* so that nothing of it is left when another row is measured */
+        while (read(conns[i].out, conns[i].data, conns[i].cap) > 0) {
+        }
+    while (wait(NULL) > 0) {
+    }
     return 0;
 }
 
-/* ---- a request and its reply on a bus --------------------------------------------------------- */
+/* ---- a request and its reply on a bus ---------------------------------------------------------
+ */
 
 static int bus_connect(const char *host, const char *port, const char *subscribe)
 {
@@ -346,8 +361,9 @@ static int bus_connect(const char *host, const char *port, const char *subscribe
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (read(fd, text, sizeof text) <= 0)
         fail(host, "no INFO");
-    put_all(fd, all, (size_t)snprintf(all, sizeof all, "CONNECT {\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n",
-                                      subscribe));
+    put_all(fd, all,
+            (size_t)snprintf(all, sizeof all, "CONNECT {\"verbose\":false}\r\nSUB %s 1\r\nPING\r\n",
+                             subscribe));
     for (ssize_t n = 0; n <= 0 || !memmem(text, (size_t)n, "PONG", 4);)
         if ((n = read(fd, text, sizeof text)) <= 0)
             fail(host, "no PONG");
@@ -359,9 +375,11 @@ static int bus(int argc, char **argv)
 {
     const bool echoes = strcmp(argv[1], "echo") == 0;
     const long n = echoes ? -1 : atol(argv[2]);
-    const int fd = bus_connect(argv[argc - 2], argv[argc - 1], echoes ? "bench.there" : "bench.back");
+    const int fd =
+        bus_connect(argv[argc - 2], argv[argc - 1], echoes ? "bench.there" : "bench.back");
     char line[400], text[65536];
-    const int len = snprintf(line, sizeof line, "PUB bench.%s 200\r\n%200s\r\n", echoes ? "back" : "there", "x");
+    const int len = snprintf(line, sizeof line, "PUB bench.%s 200\r\n%200s\r\n",
+                             echoes ? "back" : "there", "x");
 
     if (echoes) {
         printf("ready\n");
@@ -371,7 +389,8 @@ static int bus(int argc, char **argv)
         const double began = now_us();
         if (!echoes)
             put_all(fd, line, (size_t)len);
-        for (size_t have = 0; !have || text[have - 1] != '\n' || !memmem(text, have, "MSG", 3) || have < 200;) {
+        for (size_t have = 0;
+             !have || text[have - 1] != '\n' || !memmem(text, have, "MSG", 3) || have < 200;) {
             const ssize_t got_now = read(fd, text + have, sizeof text - have);
             if (got_now <= 0)
                 return echoes ? 0 : 1;

@@ -512,6 +512,112 @@ def idle():
         check("status", server.end() == 143)
 
 
+# ---- many at once ---------------------------------------------------------------------------------
+
+
+def slow():
+    """200 handshakes that come in pieces, all at the same time: each succeeds, and who works does."""
+    with Server(["serve.handshake_timeout=600", "serve.max_connections=0"]) as server, \
+            Client(server, cert="bob") as good:
+        check("hello", good.get()["type"] == "hello")
+        many = []
+        for _ in range(200):
+            plain = socket.create_connection(("127.0.0.1", server.port), timeout=HANG)
+            read, write = ssl.MemoryBIO(), ssl.MemoryBIO()
+            tls = context("bob").wrap_bio(read, write, server_hostname="localhost")
+            try:
+                tls.do_handshake()
+            except ssl.SSLWantReadError:
+                pass
+            many.append((plain, read, write, tls, write.read()))
+        for piece in range(8):
+            for plain, _, _, _, first in many:
+                size = len(first) // 8 + 1
+                plain.sendall(first[piece * size:(piece + 1) * size])
+            check("beside", output(good.run("print(1)", runtime="lua")) == "1\n")
+        for plain, read, write, tls, _ in many:
+            while True:
+                try:
+                    tls.do_handshake()
+                    break
+                except ssl.SSLWantReadError:
+                    plain.sendall(write.read())
+                    read.write(plain.recv(1 << 16) or b"")
+            tls.write(b'{"type":"authenticate"}\n')
+            plain.sendall(write.read())
+        for plain, read, write, tls, _ in many:
+            line = b""
+            while b"\n" not in line:
+                try:
+                    line += tls.read(1 << 16)
+                except ssl.SSLWantReadError:
+                    read.write(plain.recv(1 << 16))
+            check("slow", b'"hello"' in line, line)
+            plain.close()
+        check("status", server.end() == 143)
+
+
+def flood():
+    """One identity does nothing but handshakes, on and on; others open, execute and close."""
+    with Server(["serve.handshake_timeout=600", "serve.max_connections=8"]) as server:
+        stop, done, odd = threading.Event(), [], []
+
+        def shake():
+            while not stop.is_set():
+                try:
+                    with Client(server, cert="bob") as client:
+                        message = client.get()
+                        done.append(message["type"] if message else None)
+                except (ssl.SSLError, OSError) as error:
+                    odd.append(error)
+
+        threads = [threading.Thread(target=shake, daemon=True) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for _ in range(10):
+            with Client(server, bearer=token("alice")) as client:
+                check("hello", client.get()["type"] == "hello")
+                for _ in range(5):
+                    result = client.run("print(6 * 7)", runtime="lua")
+                    check("beside", output(result) == "42\n", result)
+        begun = len(done)
+        while len(done) < begun + 20:
+            time.sleep(0.02)
+        stop.set()
+        for thread in threads:
+            thread.join()
+        check("flood", len(done) > 50 and set(done) <= {"hello", "failed"}, (len(done), set(done), odd[:3]))
+        check("gate", server.gate())
+        check("status", server.end() == 143)
+
+
+def burst():
+    """100 fresh sessions are asked for at once, and all are ready and held. Says how long it took, which is
+    not judged."""
+    with Server(["pool.max_sessions=0", "serve.max_sessions=0"]) as server:
+        for runtime, code in (("lua", "return 1"), ("python", "1")):
+            with Client(server, cert="bob") as client:
+                client.get()
+                began = time.monotonic()
+                for number in range(1, 101):
+                    client.send({"type": "open", "id": number, "runtime": runtime})
+                ready = {}
+                while len(ready) < 100:
+                    message = client.get()
+                    if message["type"] == "opened":
+                        client.send({"type": "execute", "id": 1000 + message["session"], "code": code,
+                                     "session": message["session"]})
+                    elif message["type"] == "result":
+                        ready[message["id"]] = verdict(message)
+                    else:
+                        check("burst", False, message)
+                        return
+                took = time.monotonic() - began
+                check("burst", set(ready.values()) == {"ok"}, ready)
+                print(f"burst: 100 sessions of {runtime} are ready after {took * 1000:.0f} ms")
+        check("status", server.end() == 143)
+
+
 def bridge():
     """`lazaret connect`: standard input and output are the server."""
     with Server() as server:

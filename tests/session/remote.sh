@@ -96,4 +96,10 @@ fi
 for name in who expiry lost widen approvals limits hostile idle bridge wrong tokens; do
     part $name
 done
+if [ -n "${LAZARET_TEST_FULL-}" ]; then
+    for name in slow flood burst; do
+        part $name
+        grep '^burst' out
+    done
+fi
 finish

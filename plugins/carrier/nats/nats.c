@@ -127,14 +127,22 @@ static int nats_open(const struct laz_carrier_services *services, const char *op
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* With the lock. */
-static void nats_put(struct nats_state *state, struct nats_task *task)
+/* With the lock. True: `nats_wake` is to follow without it, because who is woken while it is held
+ * can only wait for it. */
+static bool nats_put(struct nats_state *state, struct nats_task *task)
 {
-    if (!state->first)
-        pthread_cond_broadcast(&state->changed);
+    const bool was_empty = !state->first;
+
     task->next = NULL;
     *state->last = task;
     state->last = &task->next;
+    return was_empty;
+}
+
+static void nats_wake(struct nats_state *state, bool is_wanted)
+{
+    if (is_wanted)
+        pthread_cond_broadcast(&state->changed);
 }
 
 static int nats_subscribe(void *data, const char *subject, const char *queue,
@@ -163,8 +171,9 @@ static int nats_subscribe(void *data, const char *subject, const char *queue,
     }
     *subscription = sub;
     pthread_mutex_lock(&state->lock);
-    nats_put(state, &sub->begin);
+    const bool wakes = nats_put(state, &sub->begin);
     pthread_mutex_unlock(&state->lock);
+    nats_wake(state, wakes);
     return 0;
 }
 
@@ -176,8 +185,9 @@ static void nats_unsubscribe(void *data, struct laz_carrier_subscription *sub,
     sub->drained = drained;
     sub->drained_user = user;
     pthread_mutex_lock(&state->lock);
-    nats_put(state, &sub->end);
+    const bool wakes = nats_put(state, &sub->end);
     pthread_mutex_unlock(&state->lock);
+    nats_wake(state, wakes);
 }
 
 static struct nats_task *nats_message_task(const char *subject, const char *reply, const char *data,
@@ -229,11 +239,13 @@ static int nats_send(void *data, const char *subject, const char *reply, const c
         return nats_nomem(err);
     pthread_mutex_lock(&state->lock);
     const int rc = nats_may_send(state, len, err);
+    bool wakes = false;
     if (!rc) {
         state->waiting += len;
-        nats_put(state, task);
+        wakes = nats_put(state, task);
     }
     pthread_mutex_unlock(&state->lock);
+    nats_wake(state, wakes);
     if (rc)
         free(task);
     return rc;
