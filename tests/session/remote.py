@@ -521,8 +521,9 @@ def slow():
             Client(server, cert="bob") as good:
         check("hello", good.get()["type"] == "hello")
         many = []
-        for _ in range(200):
-            plain = socket.create_connection(("127.0.0.1", server.port), timeout=HANG)
+        for number in range(200):  # of four addresses: one may have 64
+            plain = socket.create_connection(("127.0.0.1", server.port), timeout=HANG,
+                                             source_address=(f"127.0.0.{2 + number // 50}", 0))
             read, write = ssl.MemoryBIO(), ssl.MemoryBIO()
             tls = context("bob").wrap_bio(read, write, server_hostname="localhost")
             try:
