@@ -14,12 +14,13 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import threading
 import time
 
 
-from cluster_bus import HANG, Bus, Process, check, main, output, verdict, work
+from cluster_bus import HANG, Bus, Caller, Process, check, lazaret, main, output, verdict, work
 
 MACHINES = {"server": "10.77.0.1", "caller": "10.77.0.2", "w1": "10.77.0.11", "w2": "10.77.0.12",
             "w3": "10.77.0.13"}
@@ -517,6 +518,89 @@ def record(spy):
     record.rest, record.recorded = data, spy_recorded
     spy.setblocking(True)
     return len([one for one in spy_recorded if b"print(n)" in one[1]]) < 2
+
+
+def certified(directory):
+    """Of the server, which is reached by its address."""
+    with open(f"{directory}/server.ext", "w") as file:
+        file.write(f"subjectAltName=IP:{MACHINES['server']}\nextendedKeyUsage=serverAuth\n")
+    new = "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+    for command in (f"{new} -x509 -days 3 -subj /CN=ca -keyout ca.key -out ca.pem",
+                    f"{new} -subj /CN=server -keyout server.key -out server.csr",
+                    "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 3"
+                    " -extfile server.ext -out server.pem"):
+        subprocess.run(["openssl", *command.split()], cwd=directory, check=True, capture_output=True)
+
+
+def raw(directory, user, *lines):
+    """What the server answers to somebody who has the password of a user, up to the last answer."""
+    with open(f"{directory}/{user}.toml") as file:
+        password = re.search(r'password = "(\w+)"', file.read()).group(1)
+    plain = connected("caller", (MACHINES["server"], 4222))
+    plain.recv(4096)
+    with ssl.create_default_context(cafile=f"{directory}/ca.pem").wrap_socket(
+            plain, server_hostname=MACHINES["server"]) as tls:
+        tls.sendall(json.dumps({"verbose": False, "user": user, "pass": password, "tls_required": True})
+                    .join(("CONNECT ", "\r\n")).encode() + b"".join(lines) + b"PING\r\n")
+        said = b""
+        while b"PONG" not in said:
+            said += tls.recv(1 << 16)
+        return said
+
+
+def tenants():
+    """Two tenants with accounts of their own, over TLS, by what `lazaret cluster init` writes."""
+    place = f"{work}/init"
+    subprocess.run([lazaret, "cluster", "init", place, "--tenant", "acme", "--tenant", "other", "--url",
+                    f"tls://{MACHINES['server']}:4222"], check=True, capture_output=True)
+    certified(place)
+    for name in ("acme", "other"):
+        made = subprocess.run([lazaret, "token", f"{name}.caller", "--sign-with", f"{place}/token.key"],
+                              check=True, capture_output=True, text=True)
+        with open(f"{place}/{name}-caller.token", "w", opener=lambda p, f: os.open(p, f, 0o600)) as file:
+            file.write(made.stdout)
+    server = Process([*inside("server"), "nats-server", "-c", f"{place}/nats-server.conf"])
+    check("server", server.said("Server is ready"), server.lines)
+
+    def begin(type_, role, where, *settings):
+        more = [word for one in ("session.start_timeout=600", *settings) for word in ("--set", one)]
+        return type_([*inside(where), lazaret, *(("worker", "-v") if type_ is Process else ("connect", "cluster")),
+                      "--config", f"{place}/{role}.toml", *more],
+                     **({"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL} if type_ is Process else {}))
+
+    acme = begin(Process, "acme-worker", "w1")
+    name = acme.said(r"listening at (w-\w+)").group(1)
+    caller = begin(Caller, "acme-caller", "caller")
+    check("own", caller.get()["type"] == "hello" and output(caller.run("print(1)", runtime="lua")) == "1\n")
+    check("own", acme.said("acme.caller has come"))
+    # The other tenant has no worker yet, and does not reach this one, whatever its token.
+    for token in ("other", "acme"):
+        lost = begin(Caller, "other-caller", "caller", "cluster.open_timeout=0.2",
+                     f'cluster.token="{place}/{token}-caller.token"')
+        lines, status = lost.rest()
+        check(f"other, {token}", status == 125 and not lines and lost.said("no worker of the pool has"),
+              (status, lines, lost.lines))
+    other = begin(Process, "other-worker", "w2")
+    check("other", other.said("listening at"))
+    wrong = begin(Caller, "other-caller", "caller", f'cluster.token="{place}/acme-caller.token"')
+    lines, status = wrong.rest()
+    check("token of another tenant", status == 126 and not lines, (status, lines, wrong.lines))
+    theirs = begin(Caller, "other-caller", "w3")
+    check("other", theirs.get()["type"] == "hello" and output(theirs.run("print(2)", runtime="lua")) == "2\n")
+    spy = begin(Caller, "acme-caller", "caller", 'cluster.caller="somebody"')
+    lines, status = spy.rest()
+    check("name of another caller", status == 126 and not lines, (status, lines, spy.lines))
+    # With a password of a caller: nothing of others is heard, and no worker is drained.
+    for user in ("acme-caller", "other-caller"):
+        drain = b"PUB lz.1.w.%s.ctl 5\r\ndrain\r\n" % name.encode()
+        said = raw(place, user, b"SUB lz.1.> 1\r\n", b"SUB lz.1.s.* 2\r\n", b"SUB _INBOX.> 3\r\n", drain)
+        check(f"{user}: permissions", said.count(b"-ERR 'Permissions Violation") == 4, said)
+    check("after", output(caller.run("print(3)", runtime="lua")) == "3\n")
+    check("drains", not any("drains" in (line or "") for line in acme.lines), acme.lines)
+    for one in (caller, theirs):
+        leave(one)
+    check("status", (acme.end(), other.end()) == (143, 143))
+    until("ended", processes)
 
 
 if __name__ == "__main__":

@@ -52,7 +52,8 @@ callers() { part; }
 rolling() { part; }
 brief() { part; }
 frames() { part; }
+tenants() { part; }
 long() { part; }
-side_by_side use worker callers rolling
+side_by_side use worker callers rolling tenants
 [ -z "${LAZARET_TEST_FULL-}" ] || side_by_side server brief frames long
 finish
