@@ -73,7 +73,7 @@ static void put_all(int fd, const char *text, size_t len)
     while (len) {
         const ssize_t n = write(fd, text, len);
         if (n < 0 && errno != EINTR)
-            fail("write", strerror(errno));
+            fail("a connection has ended", strerror(errno));
         text += n > 0 ? n : 0;
         len -= n > 0 ? (size_t)n : 0;
     }
