@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Measures sessions of other machines beside those of this one: `cluster.py LINES LAZARET DIR [--quick]`.
+"""Measures sessions of other machines beside those of this one: `cluster.py LINES LAZARET DIR [--quick] [--only KIND...]`.
 
 scripts/bench cluster runs it, in namespaces of its own (tests/session/machines.py): all machines are this
 one, and a network is a bridge. Each row is measured over a pipe to `lazaret serve`, over TLS to a
@@ -16,6 +16,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "session"))
 program, lazaret, work = sys.argv[1:4]
 quick = "--quick" in sys.argv
+only = sys.argv[sys.argv.index("--only") + 1:] if "--only" in sys.argv else []  # kinds of rows
 sys.argv[1:] = ["bench", lazaret, work]
 
 import machines  # noqa: E402
@@ -105,7 +106,7 @@ def round_trips(bus):
 def rows(bus, ways):
     trips = []
     print(f"{'row':16} {'out':>4} {'way':5} {'n':>6} {'p50 ms':>9} {'p99 ms':>9} {'1/s':>9}   beyond the pipe")
-    for kind, n, outstanding in ROWS:
+    for kind, n, outstanding in (one for one in ROWS if not only or one[0] in only):
         got = {way: ([], []) for way in WAYS}
         n = max(n // 10, outstanding + 3) if quick else n
         trips_now = []
@@ -185,7 +186,8 @@ def main():
         bus.worker(*SETTINGS, where=name)
     ways = commands(bus)
     rows(bus, ways)
-    held(bus, ways, 120 if quick else 1000)
+    if not only or "hold" in only:
+        held(bus, ways, 120 if quick else 1000)
     end_all()
     os._exit(0)
 

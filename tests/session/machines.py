@@ -411,6 +411,36 @@ def long():
     clean("server", bus)
 
 
+def apart():
+    """The machine of the callers is cut off: shortly, and longer than the lease."""
+    bus = Bus("apart", MACHINES["server"], inside)
+    one = start(bus, "w1")["w1"]
+    caller = bus.caller()
+    caller.get()
+    running, began = calling(caller), time.monotonic()
+    ip("link", "set", "caller", "down")
+    caller.send("answer", call=caller.call, value="a")
+    time.sleep(SHORT)
+    ip("link", "set", "caller", "up")
+    took = time.monotonic() - began
+    result = caller.wait(running)
+    if result is None or verdict(result) != "ok":
+        check("short", took > LATE, (took, result, caller.lines))
+        return
+    check("short: calls", result["result"]["usage"]["tool_calls"] == 20, result)
+    running = executing(caller)
+    ip("link", "set", "caller", "down")
+    lines, status = caller.rest()
+    once("long", lines, running, "worker_lost")
+    check("long: status", status == 125, status)
+    check("long: left", one.said("has left: the caller is not heard of any more"), one.lines)
+    until("long: processes", lambda: processes(*KEPT))  # while it is still cut off
+    ip("link", "set", "caller", "up")
+    clean("long", bus)
+    works(bus)
+    check("status", one.end() == 143)
+
+
 def rolling():
     """Each worker is drained and replaced while callers come, work and go: none of them notices."""
     bus = Bus("rolling", MACHINES["server"], inside)

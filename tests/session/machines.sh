@@ -53,7 +53,8 @@ rolling() { part; }
 brief() { part; }
 frames() { part; }
 tenants() { part; }
+apart() { part; }
 long() { part; }
 side_by_side use worker callers rolling tenants
-[ -z "${LAZARET_TEST_FULL-}" ] || side_by_side server brief frames long
+[ -z "${LAZARET_TEST_FULL-}" ] || side_by_side server brief frames apart long
 finish
