@@ -481,6 +481,168 @@ def forged():
     check("status", worker.end() == 143)
 
 
+class Hostile:
+    """A worker that is written by hand: `does` maps requests to what it sends of them.
+
+    A place has one link at a time. What a well-behaved worker would send is the rest."""
+
+    GOOD = {"value": None, "verdict": {"reason": "ok", "evidence": {}}, "kept": True,
+            "isolation": {"backend": "namespaces", "enforces": ["fs_read", "fs_write", "network"]}}
+
+    def __init__(self, bus):
+        self.does = {}
+        self.plain = socket.create_connection(("127.0.0.1", bus.port), timeout=HANG)
+        self.file = self.plain.makefile("rb")
+        self.plain.sendall(b'CONNECT {"verbose":false}\r\nSUB lz.1.open.default w 1\r\n'
+                           b'SUB lz.1.s.*.in 2\r\nPING\r\n')
+        while self.file.readline() != b"PONG\r\n":
+            pass
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def publish(self, subject, header, data=b""):
+        payload = json.dumps({"v": 1, **header}).encode() + b"\n" + data
+        self.plain.sendall(b"PUB %s lz.1.s.%s.in %d\r\n%s\r\n" % (
+            subject.encode(), self.link.encode(), len(payload), payload))
+
+    def line(self, data):
+        if not isinstance(data, str):
+            data = json.dumps(data)
+        self.publish(self.inbox, {"kind": "line", "link": self.link, "n": self.n, "part": 0,
+                                  "of": 1, "credit": self.credit}, data.encode())
+        self.n += 1
+
+    def result(self, id_, **members):
+        self.line({"type": "result", "id": id_, "result": {**self.GOOD, **members}})
+
+    def hello(self):
+        self.line({"type": "hello", "protocol": 1, "version": "1", "max_line": 1 << 24,
+                   "max_sessions": 0, "timeout_ms": 0, "deadline_ms": 0, "max_tool_calls": 0,
+                   "max_output_lines": 0})
+
+    def _listen(self):
+        while (words := self.file.readline().split()):
+            if words[0] == b"PING":
+                self.plain.sendall(b"PONG\r\n")
+            if words[0] != b"MSG":
+                continue
+            header, data = self.file.read(int(words[-1]) + 2)[:-2].split(b"\n", 1)
+            self._frame(json.loads(header), data)
+
+    def _frame(self, header, data):
+        if header["kind"] == "open":
+            self.link, self.n, self.credit = os.urandom(16).hex(), 0, 1 << 20
+            self.inbox = f"lz.1.c.{header['caller']}.{header['open']}"
+            self.publish(f"{self.inbox}.open", {
+                "kind": "opened", "open": header["open"], "link": self.link, "worker": "w-hostile",
+                "boot": "0" * 32, "lease": 15000})
+            self.hello()
+        elif header["kind"] == "line" and header["link"] == self.link:
+            self.credit += len(data)
+            self._request(json.loads(data))
+
+    def _request(self, asked):
+        kind = asked["type"]
+        if kind == "execute" and not self.does.get("ready"):
+            self.does["ready"] = True  # what is in force
+            self.result(asked["id"])
+        elif kind in self.does:
+            self.does[kind](asked)
+        elif kind == "open":
+            self.does["ready"] = False
+            self.line({"type": "opened", "id": asked["id"], "session": 1})
+        elif kind == "execute":
+            self.result(asked["id"], value=5)
+        elif kind == "put":
+            self.line({"type": "done", "id": asked["id"]})
+
+
+def hostile():
+    """A worker that lies: nothing but its own session is harmed, and what is kept has bounds."""
+    bus = Bus("hostile")
+    called = f"{bus.directory}/called"
+    config = f"{bus.directory}/far.toml"
+    with open(config, "w") as file:
+        file.write('session.where = "cluster"\nsession.start_timeout = 600\nsession.timeout = 600\n'
+                   'session.deadline = 1200\nsession.interrupt_grace = 0.1\n'
+                   f'audit.file = "{bus.directory}/audit.log"\ncluster.open_timeout = 600\n'
+                   f'[cluster.nats]\nurl = "nats://127.0.0.1:{bus.port}"\nconnect_timeout = 60\n'
+                   '[[tools]]\nprovider = "command"\n[[tools.tool]]\nname = "ours"\n'
+                   f'description = "of this side"\ncommand = ["/usr/bin/touch", "{called}"]\n')
+    worker = Hostile(bus)
+    caller = Caller([lazaret, "serve", "--config", config])
+    check("hello", caller.get()["type"] == "hello")
+    session = caller.ask("open", runtime="python")["session"]
+
+    def run(does, code="1", **members):
+        worker.does["execute"] = does
+        return caller.run(code, session=session, **members)["result"]
+
+    def judged(got, reason):
+        return got["verdict"]["reason"] == reason
+
+    got = run(lambda asked: worker.result(asked["id"], value=5))
+    check("works", got["value"] == 5, got)
+    # A value, or evidence, that has lines of its own is no message of this side, nor a record.
+    forged = '{"type":"result","id":%d,"result":{"value":[\n{"type":"failed","code":"forged"}\n],' \
+             '"verdict":{"reason":"error","evidence":{"a":\n{"event":"forged"}\n}}}}'
+    got = run(lambda asked: worker.line(forged % asked["id"]))
+    check("lines", judged(got, "worker_lost") and "forged" not in str(getattr(caller, "others", "")),
+          got)
+    # A second hello, or a result of what was not asked, changes nothing of what follows.
+    check("hello twice", judged(run(lambda asked: worker.hello()), "worker_lost"))
+
+    def early(asked):
+        for i in (1, 2, 3):
+            worker.result(asked["id"] + i, value="early")
+        worker.result(asked["id"], value=1)
+        worker.result(asked["id"], value="late")
+
+    check("early", [run(early)["value"], run(early)["value"]] == [1, 1])
+    # What it says beside the outcome is kept up to a bound.
+    many = [{"layer": "network"}] * 900
+
+    def much(asked):
+        for i in range(2000):
+            worker.line({"type": "artifact", "id": asked["id"], "name": f"a{i}", "dropped": 1})
+        worker.result(asked["id"], value=1, denials=many, warnings=["w"] * 900, usage={
+            "cpu_ms": 1e15}, verdict={"reason": "ok", "evidence": {"a": "b" * 100000}})
+
+    got = run(much)
+    check("much", judged(got, "ok") and len(got["warnings"]) <= 100 and len(got["denials"]) <= 100 and
+          not got["verdict"]["evidence"] and len(json.dumps(got)) < 200000, got)
+    check("cpu", got["usage"]["cpu_ms"] < 1e12, got["usage"])
+    for name in ("../a", "/a", "a/../../b", "\x1b[31m"):
+        got = run(lambda asked, name=name: worker.line({
+            "type": "artifact", "id": asked["id"], "name": name, "data": "YWJj", "part": 0}))
+        check(f"artifact {name!r}", judged(got, "protocol_error") and not got["artifacts"], got)
+
+    # Tools are for code: a file that is put, or code that is checked, calls none.
+    def call(asked):
+        worker.line({"type": "tool_call", "call": 1, "id": asked["id"], "tool": "ours", "args": {}})
+
+    run(lambda asked: worker.result(asked["id"]))
+    worker.does["put"] = call
+    answer = caller.ask("put", session=session, name="f", data="YWJj")
+    check("call in put", "while no code was executed" in str(answer), answer)
+    run(lambda asked: worker.result(asked["id"]))
+    check("call in check", "while no code was executed" in str(run(call, check=True)))
+    check("not called", not os.path.exists(called))
+    # One that does not answer, and does not hear that it is to stop.
+    run(lambda asked: worker.result(asked["id"]))
+    worker.does["execute"] = lambda asked: worker.line(
+        {"type": "output", "id": asked["id"], "stream": "stdout", "text": "go"})
+    running = caller.begin("execute", session=session, code="1", output=True)
+    while caller.get()["type"] != "output":
+        pass
+    caller.send("interrupt", id=9999, session=session)
+    check("interrupt", verdict(caller.wait(running)) == "cancelled")
+    caller.process.stdin.close()
+    check("end", caller.rest()[1] == 0)
+    with open(f"{bus.directory}/audit.log") as file:
+        events = [json.loads(one)["event"] for one in file]
+    check("audit", "forged" not in events and "tool_call" not in events, events)
+
+
 def wrong():
     """What cannot work is said."""
     bus = Bus("wrong")

@@ -44,6 +44,7 @@ restart() { part restart; }
 drain() { part drain; }
 tenants() { part tenants; }
 forged() { part forged; }
+hostile() { part hostile; }
 mistakes() { part wrong; }
-side_by_side use far lost gone restart drain tenants forged mistakes paused
+side_by_side use far lost gone restart drain tenants forged hostile mistakes paused
 finish
