@@ -11,7 +11,6 @@
 #include "base/json_scan.h"
 #include "os/descriptors.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +78,7 @@ bool serve_clients_work(struct laz_server *server)
 
     for (struct serve_client *client = server->clients; client; client = client->next) {
         is_busy |= client_work(client);
-        serve_client_count_unread(client); /* it has read, maybe */
+        serve_count_unread(client); /* it has read, maybe */
     }
     return is_busy;
 }
@@ -98,25 +97,6 @@ static int client_use(const struct serve_client *client, enum laz_quota_kind kin
                                    "%s has used its %s of this minute: again in %llu s",
                                    identity->name, what, (unsigned long long)(wait_ms + 999) / 1000)
                    : 0;
-}
-
-void serve_client_count_unread(struct serve_client *client)
-{
-    const size_t unread = client->lines.is_gone ? 0 : laz_lines_unread(&client->lines),
-                 before = client->unread;
-    struct laz_server *first = client->server->first;
-
-    if (!client->peer.identity || unread == before)
-        return;
-    client->unread = unread;
-    if (laz_identity_unread(&first->identities, client->peer.identity, before, unread,
-                            first->most_unread) ||
-        unread < before || unread < SERVE_UNREAD_PART)
-        return;
-    laz_log(&client->server->engine->driver.log, LAZ_LOG_WARNING,
-            "%s has left %" PRIu64 " bytes unread in all its connections: this one is closed",
-            client->peer.identity->name, first->most_unread);
-    client->lines.is_ending = client->lines.is_gone = true;
 }
 
 const char *serve_client_identity(const struct serve_client *client)
@@ -238,7 +218,7 @@ void serve_client_free(struct serve_client *client)
     laz_os_close(&connection);
     laz_timer_stop(client->expiry);
     client->lines.is_gone = true;
-    serve_client_count_unread(client);
+    serve_count_unread(client);
     if (client->peer.identity) {
         laz_log(&server->engine->driver.log, LAZ_LOG_INFO, "%s has disconnected",
                 client->peer.identity->name);
