@@ -18,7 +18,7 @@
 #define LAZ_GATE_NOTE     4096 /* bytes of a note, at most */
 #define LAZ_GATE_LISTENER 3
 /* All that a server ever tells its gate: accept no more, and end with the last client. */
-#define LAZ_GATE_RETIRE "r"
+#define LAZ_GATE_RETIRE "retire"
 #define LAZ_GATE_PORT   8443 /* where an address names none */
 
 enum gate_note_type {

@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,25 @@ struct serve_answer {
     uint64_t room; /* bytes of artifacts in base64 that the client may leave unread */
 };
 
+void serve_count_unread(struct serve_client *client)
+{
+    const size_t unread = client->lines.is_gone ? 0 : laz_lines_unread(&client->lines),
+                 before = client->unread;
+    struct laz_server *first = client->server->first;
+
+    if (!client->peer.identity || unread == before)
+        return;
+    client->unread = unread;
+    if (laz_identity_unread(&first->identities, client->peer.identity, before, unread,
+                            first->most_unread) ||
+        unread < before || unread < SERVE_UNREAD_PART)
+        return;
+    laz_log(&client->server->engine->driver.log, LAZ_LOG_WARNING,
+            "%s has left %" PRIu64 " bytes unread in all its connections: this one is closed",
+            client->peer.identity->name, first->most_unread);
+    client->lines.is_ending = client->lines.is_gone = true;
+}
+
 void serve_send(struct serve_client *client, enum serve_message_type type,
                 const struct serve_message *message)
 {
@@ -31,7 +51,7 @@ void serve_send(struct serve_client *client, enum serve_message_type type,
         return;
     serve_message_make(type, message, line);
     laz_lines_send(&client->lines);
-    serve_client_count_unread(client);
+    serve_count_unread(client);
 }
 
 void serve_send_failed(struct serve_client *client, int64_t id, const struct laz_error *err)
@@ -96,7 +116,7 @@ static void answer_send(struct serve_client *client, struct serve_answer *answer
         serve_send_failed(client, answer->id, &err);
     } else {
         laz_lines_take(&client->lines, &answer->lines);
-        serve_client_count_unread(client);
+        serve_count_unread(client);
     }
 }
 

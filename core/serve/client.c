@@ -78,7 +78,7 @@ bool serve_clients_work(struct laz_server *server)
 
     for (struct serve_client *client = server->clients; client; client = client->next) {
         is_busy |= client_work(client);
-        serve_client_count_unread(client); /* it has read, maybe */
+        serve_count_unread(client); /* it has read, maybe */
     }
     return is_busy;
 }
@@ -218,7 +218,7 @@ void serve_client_free(struct serve_client *client)
     laz_os_close(&connection);
     laz_timer_stop(client->expiry);
     client->lines.is_gone = true;
-    serve_client_count_unread(client);
+    serve_count_unread(client);
     if (client->peer.identity) {
         laz_log(&server->engine->driver.log, LAZ_LOG_INFO, "%s has disconnected",
                 client->peer.identity->name);

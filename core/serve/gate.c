@@ -303,7 +303,7 @@ static int gate_start(struct serve_gate *gate, struct laz_error *err)
         return 0;
     before->next = gate->retired;
     gate->retired = before;
-    (void)laz_os_send(before->channel, LAZ_GATE_RETIRE, 1);
+    (void)laz_os_send(before->channel, LAZ_GATE_RETIRE, strlen(LAZ_GATE_RETIRE));
     return 0;
 }
 

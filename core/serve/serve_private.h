@@ -215,9 +215,6 @@ void serve_client_has_executed(const struct serve_client *client, const struct l
  * result. */
 void serve_client_leaves_session(const struct serve_client *client,
                                  const struct laz_session *session);
-/* What it has not read has become more, or less: counts that for its identity. Gives it up where
- * that has too much. */
-void serve_client_count_unread(struct serve_client *client);
 /* Handles one line of each client that has one; false: no client had any. */
 bool serve_clients_work(struct laz_server *server);
 /* Frees clients that have gone. */
@@ -234,6 +231,9 @@ void serve_sessions_end(struct serve_client *client);
 
 /* ---- answers.c: what is sent ----------------------------------------------------------------- */
 
+/* What a client has not read has become more, or less: counts that for its identity. Gives it up
+ * where that has too much. */
+void serve_count_unread(struct serve_client *client);
 /* Sends a message: at once, or when the client reads. */
 void serve_send(struct serve_client *client, enum serve_message_type type,
                 const struct serve_message *message);

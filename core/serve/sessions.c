@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* sessions.c - what clients have open, and leave unread: found, counted, forgotten.
+/* sessions.c - what clients have open: found, counted, forgotten.
  * Side: host.  Input trusted: no (of the client). */
 #include "serve/serve_private.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 struct serve_session *serve_session_find(struct serve_client *client,
@@ -100,23 +99,4 @@ void serve_sessions_uncount(struct serve_client *client, size_t n)
     client->n_sessions -= n;
     if (client->peer.identity)
         laz_identity_sessions_end(&client->server->first->identities, client->peer.identity, n);
-}
-
-void serve_client_count_unread(struct serve_client *client)
-{
-    const size_t unread = client->lines.is_gone ? 0 : laz_lines_unread(&client->lines),
-                 before = client->unread;
-    struct laz_server *first = client->server->first;
-
-    if (!client->peer.identity || unread == before)
-        return;
-    client->unread = unread;
-    if (laz_identity_unread(&first->identities, client->peer.identity, before, unread,
-                            first->most_unread) ||
-        unread < before || unread < SERVE_UNREAD_PART)
-        return;
-    laz_log(&client->server->engine->driver.log, LAZ_LOG_WARNING,
-            "%s has left %" PRIu64 " bytes unread in all its connections: this one is closed",
-            client->peer.identity->name, first->most_unread);
-    client->lines.is_ending = client->lines.is_gone = true;
 }

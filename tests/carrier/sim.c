@@ -465,6 +465,13 @@ static bool sim_option(const char *name, const char *value)
     return strcmp(name, "seed") == 0;
 }
 
+/* Also with sanitizers, as many as all that fails needs to come about. */
+#ifdef LAZ_SANITIZE
+#define SIM_SESSIONS 3000
+#else
+#define SIM_SESSIONS 10000
+#endif
+
 int main(int argc, char **argv)
 {
     const char *seed = getenv("LAZARET_TEST_SEED");
@@ -472,7 +479,7 @@ int main(int argc, char **argv)
 
     sim.options = (struct sim_options){.seed = seed ? strtoull(seed, NULL, 10) : 1,
                                        .workers = 100,
-                                       .sessions = 10000,
+                                       .sessions = SIM_SESSIONS,
                                        .places = 16,
                                        .failures = 60,
                                        .drop = 1,

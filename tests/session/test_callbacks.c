@@ -14,6 +14,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const outcome_names[] = {
@@ -436,6 +437,15 @@ static struct laz_settings *settings_of_all(void)
                          "pool.reset=false;pool.max_sessions=0");
 }
 
+/* Every function is called in the first kind of callback of each place, and in each of the others
+ * a third of them, the next kind another third; with LAZARET_TEST_FULL all of them. */
+static bool is_called_in(size_t kind, size_t row)
+{
+    const bool is_first = kind == 0 || kinds[kind].place != kinds[kind - 1].place;
+
+    return is_first || getenv("LAZARET_TEST_FULL") || (kind + row) % 3 == 0;
+}
+
 static void each_function_in_each_callback(void)
 {
     const struct laz_engine_options options = {
@@ -449,6 +459,8 @@ static void each_function_in_each_callback(void)
     CU_ASSERT_EQUAL_FATAL(laz_session_open(at.engine, &hooked, &at.session, NULL), 0);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (size_t i = 0; i < n_rows_of_an_engine; i++) {
+            if (!is_called_in(k, i))
+                continue;
             renew(&rows_of_an_engine[i]);
             arm(&rows_of_an_engine[i], kinds[k].name);
             kinds[k].body();

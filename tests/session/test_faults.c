@@ -35,7 +35,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FAULTS_SAMPLE  8 /* places, each of a different function */
+#define FAULTS_SAMPLE  sight_sample(8) /* places, each of a different function */
 #define FAULTS_SITES   2048
 #define FAULTS_SECONDS 300 /* for one session; then SIGALRM ends the test */
 
