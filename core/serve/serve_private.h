@@ -142,7 +142,7 @@ struct laz_server {
     struct laz_input *input;
     bool is_stdio;
     bool is_over; /* the client on standard input has ended */
-    atomic_bool is_stopped;
+    atomic_bool is_stopped, is_leaving;
     struct serve_client *clients;
     atomic_uint n_clients; /* with those that are on their way to it; only the first one adds */
     struct serve_request *requests; /* of all clients */
@@ -152,7 +152,8 @@ struct laz_server {
     struct laz_identities identities;
     struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
     struct laz_worker *worker; /* the same of a bus */
-    pthread_t thread;        /* of the others, as all below */
+    struct laz_timer *leave;   /* NULL: it was not told to end, or does so at once */
+    pthread_t thread;          /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
     struct laz_post end;  /* the last post of the first one */
@@ -190,6 +191,8 @@ void serve_gate_end(struct laz_server *first);
 
 /* Offers places, as [cluster] says. Errors: of laz_worker_new. */
 int serve_worker_begin(struct laz_server *first, struct laz_error *err);
+/* It was told to end: drains first, if the settings say so. Again: no effect. */
+void serve_worker_leave(struct laz_server *first);
 void serve_worker_end(struct laz_server *first);
 
 /* ---- client.c: connections ------------------------------------------------------------------- */

@@ -67,6 +67,8 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
         is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
         laz_rest_turn(&server->rest);
+        if (atomic_load(&server->is_leaving))
+            serve_worker_leave(server);
     }
     if (server->why.code && err)
         *err = server->why;
@@ -78,6 +80,12 @@ void laz_server_stop(struct laz_server *server)
     if (!server)
         return;
     atomic_store(&server->is_stopped, true);
+    laz_loop_wake(server->loop);
+}
+
+void laz_server_leave(struct laz_server *server)
+{
+    atomic_store(&server->is_leaving, true);
     laz_loop_wake(server->loop);
 }
 

@@ -31,6 +31,31 @@ static void worker_drained(void *user)
     laz_server_stop(user);
 }
 
+static void worker_left_waiting(void *user)
+{
+    struct laz_server *first = user;
+
+    laz_log(&first->engine->driver.log, LAZ_LOG_WARNING,
+            "callers that have not left in cluster.drain_timeout lose their place");
+    laz_server_stop(first);
+}
+
+void serve_worker_leave(struct laz_server *first)
+{
+    const uint64_t wait_ms = first->worker ? first->engine->values->cluster.drain_timeout_ms : 0;
+
+    if (first->leave)
+        return;
+    if (wait_ms)
+        first->leave = laz_timer_new(first->loop, worker_left_waiting, first);
+    if (!first->leave) {
+        laz_server_stop(first);
+        return;
+    }
+    laz_timer_start(first->leave, wait_ms);
+    laz_worker_drain(first->worker);
+}
+
 int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 {
     const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
@@ -42,6 +67,8 @@ int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 
 void serve_worker_end(struct laz_server *first)
 {
+    laz_timer_stop(first->leave);
+    first->leave = NULL;
     laz_worker_free(first->worker);
     first->worker = NULL;
 }

@@ -35,7 +35,7 @@ if ! "$lazaret" plugins nats >/dev/null 2>&1; then
     may_be_missing nats "this build has no carrier for it"
     exit $((failures ? 1 : 77))
 fi
-for name in use lost gone restart drain tenants forged wrong; do
+for name in use lost gone restart drain leaving tenants forged wrong; do
     part $name
 done
 is_repeated || part paused
