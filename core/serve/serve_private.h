@@ -152,7 +152,9 @@ struct laz_server {
     struct laz_identities identities;
     struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
     struct laz_worker *worker; /* the same of a bus */
-    struct laz_timer *leave;   /* NULL: it was not told to end, or does so at once */
+    void (*leaves)(struct laz_server *first); /* what it does when it is told to leave, each time;
+                                                 NULL: it stops */
+    struct laz_timer *leave; /* until it stops; NULL: it was not told to leave */
     pthread_t thread;          /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
@@ -191,8 +193,6 @@ void serve_gate_end(struct laz_server *first);
 
 /* Offers places, as [cluster] says. Errors: of laz_worker_new. */
 int serve_worker_begin(struct laz_server *first, struct laz_error *err);
-/* It was told to end: drains first, if the settings say so. Again: no effect. */
-void serve_worker_leave(struct laz_server *first);
 void serve_worker_end(struct laz_server *first);
 
 /* ---- client.c: connections ------------------------------------------------------------------- */

@@ -55,6 +55,14 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+static void server_leave(struct laz_server *server)
+{
+    if (server->leaves)
+        server->leaves(server);
+    else
+        laz_server_stop(server);
+}
+
 /* Between two requests of a client the engine is stepped, and each other client has its turn: many
  * requests at once hold up nobody else. */
 int laz_server_run(struct laz_server *server, struct laz_error *err)
@@ -68,7 +76,7 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
         serve_clients_sweep(server);
         laz_rest_turn(&server->rest);
         if (atomic_load(&server->is_leaving))
-            serve_worker_leave(server);
+            server_leave(server);
     }
     if (server->why.code && err)
         *err = server->why;

@@ -40,9 +40,9 @@ static void worker_left_waiting(void *user)
     laz_server_stop(first);
 }
 
-void serve_worker_leave(struct laz_server *first)
+static void worker_leaves(struct laz_server *first)
 {
-    const uint64_t wait_ms = first->worker ? first->engine->values->cluster.drain_timeout_ms : 0;
+    const uint64_t wait_ms = first->engine->values->cluster.drain_timeout_ms;
 
     if (first->leave)
         return;
@@ -61,6 +61,7 @@ int serve_worker_begin(struct laz_server *first, struct laz_error *err)
     const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
     struct laz_engine *engine = first->engine;
 
+    first->leaves = worker_leaves;
     return laz_worker_new(first->loop, &engine->driver.log, engine->registry, engine->values,
                           &owner, &first->worker, err);
 }
