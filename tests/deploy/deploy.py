@@ -10,6 +10,7 @@ callers. What fails is printed; the exit status is 1 then. ROOT is the root dire
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -84,16 +85,17 @@ class Bus:
 class Pod(Process):
     """A worker in the container of a manifest."""
 
-    def __init__(self, bus, manifest, *options, must=True):
+    def __init__(self, bus, manifest, *options, must=True, command=(),
+                 stdout=subprocess.DEVNULL):
         self.manifest = f"{config}/kubernetes/{manifest}.yaml"
         entry = ["--entry", "/usr/local/bin/lazaret"] if root.startswith("host:") else []
         os.makedirs(f"{work}/root", exist_ok=True)
         super().__init__([sys.executable, f"{here}/pod.py", "--scratch", f"{work}/root", "--volume",
                           f"secret={bus.secret}", "--volume", f"public={bus.public}", "--host",
-                          f"{NATS}=127.0.0.1", *entry, *options, self.manifest, root],
-                         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        self.name = self.said(r"listening at (w-\w+)")
-        if must:
+                          f"{NATS}=127.0.0.1", *entry, *options, self.manifest, root, *command],
+                         stdin=subprocess.DEVNULL, stdout=stdout)
+        self.name = None if command else self.said(r"listening at (w-\w+)")
+        if must and not command:
             check(f"{manifest} starts", self.name and self.said("metrics at"), self.lines)
 
     def pid(self):
@@ -137,6 +139,7 @@ def confined(pod, manifest):
     with open(f"/proc/{pid}/mountinfo", encoding="utf-8") as file:
         mounts = {fields[4]: fields[5].split(",") for fields in map(str.split, file)}
     check("read-only root", "ro" in mounts["/"] and "rw" in mounts["/tmp"], mounts)
+    check("image", "ro" in mounts.get("/usr", ["ro"]), mounts)
     check("secret", "ro" in mounts["/etc/lazaret/cluster/worker.toml"], mounts)
     check("/proc", ("/proc/sys" in mounts) == (manifest == "worker-restricted"), mounts.keys())
 
@@ -251,8 +254,8 @@ def userns():
     manifest("worker-userns")
 
 
-def refused_by(bus, *options):
-    """Does a worker of worker-userns.yaml run code, from a template, with these changes?"""
+def refused_by(bus, *options, kind="template"):
+    """Why a worker of worker-userns.yaml runs no code with these changes, in a session that starts so."""
     pod = Pod(bus, "worker-userns", "--set", "session.start_timeout=60", *options, must=False)
     result = None
     if pod.name:
@@ -262,7 +265,7 @@ def refused_by(bus, *options):
         starts = get(9464, "/metrics")[1]
         caller.process.kill()
     ran = bool(result and result["type"] == "result" and result["result"]["ok"] and
-               'kind="template"} 1' in starts)
+               f'kind="{kind}"}} 1' in starts)
     pod.end(signal.SIGKILL)
     return "" if ran else json.dumps(result) + str(pod.lines)
 
@@ -281,13 +284,166 @@ def needed():
     with open(f"{config}/kubernetes/lazaret-seccomp.json", encoding="utf-8") as file:
         names = json.load(file)["syscalls"][-1]["names"]
     for name in names:
-        # It is for what a box with a network list has outside of it.
-        more = ("--set", 'network.allow=["example.org:443"]') if name == "setns" else ()
-        check(f"with {name}", not refused_by(bus, *more), "no code ran")
-        words = refused_by(bus, "--without", name, *more)
+        more, kind = (), "template"
+        if name == "setns":  # for what a box with a network list has outside of it
+            more = ("--set", 'network.allow=["example.org:443"]')
+        elif name == "unshare":  # for a box that bwrap makes for one session
+            more, kind = ("--set", 'pool.warm="cold"'), "cold"
+        check(f"with {name}", not refused_by(bus, *more, kind=kind), "no code ran")
+        words = refused_by(bus, "--without", name, *more, kind=kind)
         check(f"without {name}", words, "it ran all the same")
         print(f"without {name}: {words[:300]}")
     bus.server.end()
+
+
+def machine(bus):
+    """This mount namespace is a machine: with the installation in /usr/local, and an /etc of its own."""
+    run("mount", "--bind", root.removeprefix("host:"), "/usr/local")
+    os.mkdir(f"{work}/etc")
+    run("mount", "-t", "tmpfs", "tmpfs", f"{work}/etc")
+    for name in ("upper", "work"):
+        os.mkdir(f"{work}/etc/{name}")
+    run("mount", "-t", "overlay", "overlay", "-o",
+        f"lowerdir=/etc,upperdir={work}/etc/upper,workdir={work}/etc/work", "/etc")
+    run("mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", "/run")
+    bus.write("/etc/hosts", f"127.0.0.1 localhost {NATS}\n")
+    for name in ("cluster", "tls"):
+        os.makedirs(f"/etc/lazaret/{name}", 0o700, exist_ok=True)
+    os.chmod("/etc/lazaret", 0o755)
+
+
+def unit(name, files):
+    """What systemd would start, with copies of files for an ordinary user alone."""
+    with open(f"{config}/systemd/{name}.service.in", encoding="utf-8") as file:
+        text = file.read().replace("\\\n", " ")
+    words = re.search(r"^ExecStart=(.*)$", text, re.M).group(1)
+    places = f"/run/credentials/{name}.service"
+    os.makedirs(places, 0o755)
+    for credential, path in re.findall(r"^LoadCredential=([^:]+):(.*)$", text, re.M):
+        with open(path, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(files[credential])
+        with open(f"{places}/{credential}", "w", opener=lambda path, flags: os.open(path, flags, 0o400)) as file:
+            file.write(files[credential])
+            os.fchown(file.fileno(), 65532, 65532)
+    os.chown(places, 65532, 65532)
+    os.chmod(places, 0o500)
+    for key, value in re.findall(r"^Environment=(\w+)=(.*)$", text, re.M):
+        words = words.replace("${" + key + "}", value)
+    words = words.replace("%d", places).replace("@subgroup@", f"{config}/systemd/lazaret-subgroup")
+    words = words.replace("@bindir@", "/usr/local/bin")
+    return Process(["setpriv", "--reuid=65532", "--regid=65532", "--clear-groups", "--no-new-privs",
+                    "--bounding-set=-all", "sh", *shlex.split(words)], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, env={"PATH": os.environ["PATH"]}, cwd="/")
+
+
+def contents(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def units():
+    """The services of systemd: as an ordinary user, with what they load as credentials."""
+    bus = Bus()
+    machine(bus)
+    worker = unit("lazaret-worker", {"worker.toml": contents(f"{bus.secret}/worker.toml"),
+                                     "token.key.pub": contents(f"{bus.public}/token.key.pub"),
+                                     "ca.pem": contents(f"{bus.public}/ca.pem")})
+    check("worker", worker.said("listening at w-"), worker.lines)
+    caller = bus.caller()
+    caller.get()
+    result = caller.run("import os; print(os.getuid() != 0)")
+    check("runs", output(result) == "True\n", result)
+    worker.kill(signal.SIGTERM)
+    check("goes on", output(caller.run("print(1)")) == "1\n")
+    caller.process.stdin.close()
+    check("status", worker.process.wait(HANG) == 143, worker.lines)
+    bus.write("/etc/lazaret/operator.pub", contents(f"{bus.public}/token.key.pub"))
+    bus.write("/etc/lazaret/lazaret.toml", '[serve]\ntoken_keys = "/etc/lazaret/operator.pub"\n')
+    server = unit("lazaret-serve", {"server.pem": contents(f"{bus.directory}/server.pem"),
+                                    "server.key": contents(f"{bus.directory}/server.key")})
+    address = server.said(r"listening at (tls://\S+)")
+    check("server", address, server.lines)
+    if address:
+        client = Caller([lazaret, "connect", f"tls://{NATS}:{address.group(1).rsplit(':', 1)[1]}", "--ca",
+                         f"{bus.directory}/ca.pem", "--token-file", f"{bus.directory}/acme.jwt"])
+        client.get()
+        check("served", output(client.run("print(1)")) == "1\n")
+        client.process.stdin.close()
+    check("status", server.end() == 143, server.lines)
+    bus.server.end()
+
+
+def slurm():
+    """The script of Slurm, with an srun that starts one task here."""
+    bus = Bus()
+    machine(bus)
+    os.mkdir(f"{work}/bin")
+    bus.write(f"{work}/bin/srun", '#!/bin/sh\nwhile case $1 in --*) ;; *) false ;; esac; do shift; done\n'
+              'exec "$@"\n')
+    os.chmod(f"{work}/bin/srun", 0o755)
+    job = Process(["sh", f"{config}/slurm/lazaret-worker.sbatch"], stdin=subprocess.DEVNULL,
+                  stdout=subprocess.DEVNULL,
+                  env={"PATH": f"{work}/bin:{os.environ['PATH']}", "LAZARET": "/usr/local/bin/lazaret",
+                       "LAZARET_WORKER": f"{bus.directory}/acme-worker.toml", "HOME": work})
+    check("listens", job.said("listening at w-"), job.lines)
+    caller = bus.caller()
+    caller.get()
+    check("runs", output(caller.run("print(1)")) == "1\n")
+    job.kill(signal.SIGTERM)
+    check("goes on", output(caller.run("print(1)")) == "1\n")
+    caller.process.stdin.close()
+    check("status", job.process.wait(HANG) == 143, job.lines)
+    bus.server.end()
+
+
+def sandbox():
+    """The template for agent-sandbox."""
+    bus = Bus()
+    pod = Pod(bus, "agent-sandbox")
+    if pod.name:
+        confined(pod, "worker-restricted")
+        caller = bus.caller()
+        caller.get()
+        check("runs", output(caller.run("print(1)")) == "1\n")
+        ends(bus, pod, [caller])
+    bus.server.end()
+
+
+def languages():
+    """Each language of the image, in both boxes."""
+    bus = Bus()
+    for name, (backend, enforces, _) in ISOLATION.items():
+        pod = Pod(bus, name, "--set", "session.start_timeout=600", "--set", "session.timeout=600")
+        caller = bus.caller()
+        caller.get()
+        for language, code in (("python", "print(6 * 7)"), ("lua", "print(6 * 7)"),
+                               ("shell", "echo $((6 * 7))")):
+            session = caller.ask("open", runtime=language)
+            result = caller.run(code, session=session.get("session"))
+            check(f"{name} {language}", result["type"] == "result" and output(result) == "42\n" and
+                  result["result"]["isolation"]["backend"] == backend and
+                  enforces <= set(result["result"]["isolation"]["enforces"]), (session, result))
+        pod.end(signal.SIGKILL)
+        caller.process.kill()
+    bus.server.end()
+
+
+def doctor():
+    """lazaret doctor in the containers, with the settings of their workers."""
+    bus = Bus()
+    for name in ISOLATION:
+        pod = Pod(bus, name, command=["/usr/bin/lazaret", "doctor", "--set", "session.deadline=600",
+                                      *pod_settings(name)], stdout=subprocess.PIPE)
+        said, status = pod.process.stdout.read(), pod.process.wait(HANG)
+        check(f"{name} doctor", status == 0 and "all is well" in said, said)
+    bus.server.end()
+
+
+def pod_settings(name):
+    with open(f"{config}/kubernetes/{name}.yaml", encoding="utf-8") as file:
+        words = [one for document in yaml.safe_load_all(file) if document["kind"] == "Deployment"
+                 for one in document["spec"]["template"]["spec"]["containers"][0]["args"]]
+    return [one for one in words if one.startswith("--set=sandbox.")]
 
 
 if __name__ == "__main__":

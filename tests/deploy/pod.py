@@ -127,6 +127,7 @@ def root_of(root, new, targets):
         make(f"{new}/usr")
         mount("/usr", f"{new}/usr", None, MS_BIND | MS_REC)
         mount(root[5:], f"{new}/usr/local", None, MS_BIND | MS_REC)
+        read_only(f"{new}/usr")
         make(f"{new}/etc")
         for name in ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "ssl", "R", "python3",
                      "localtime", "nsswitch.conf"):
