@@ -18,7 +18,7 @@ packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-confi
     make libuv1-dev libcjson-dev nettle-dev libseccomp-dev bubblewrap r-base-dev libpython3-dev
     libjavascriptcoregtk-4.1-dev liblua5.4-dev bash-builtins libc-ares-dev libidn2-dev libmicrohttpd-dev
     libcurl4-gnutls-dev libgnutls28-dev libnats-dev"
-packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema lua5.4 lua-lpeg
+packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema python3-yaml lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs
     python3-pip python3-setuptools python3-wheel r-cran-curl nats-server"

@@ -115,7 +115,7 @@ const struct cli_command cli_commands[] = {
         .summary = "give callers on a bus places of this machine",
         .text = "Serves as lazaret serve does, for callers that come by the carrier of section "
                 "[cluster], until it is\nsignalled, or was told to drain and the last of them has "
-                "left.",
+                "left. With cluster.drain_timeout\nSIGTERM tells it to drain.",
         .run = cli_worker,
     },
     {

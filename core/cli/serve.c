@@ -12,7 +12,7 @@
 
 static void serve_stop(void *server)
 {
-    laz_server_stop(server);
+    laz_server_leave(server);
 }
 
 /* The number of --engines. LAZ_EINVAL. */

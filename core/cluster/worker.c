@@ -19,6 +19,7 @@
 #include "os/descriptors.h"
 #include "os/sockets.h"
 #include "os/trust.h"
+#include "telemetry/metrics.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ struct laz_worker {
     char name[LAZ_CARRIER_NAME + 1], boot[LAZ_CARRIER_ID + 1];
     uint64_t n_opened, n_refused;
     struct laz_log_limit refusals;
+    size_t shown, shown_used; /* what the counters of this process say of it */
     bool is_draining, is_ending;
 };
 
@@ -86,6 +88,14 @@ static void worker_send(const struct laz_worker *worker, const char *subject, co
 static void worker_opening(void *user, const char *subject, const char *reply, const char *data,
                            size_t len);
 
+static void worker_show(struct laz_worker *worker, size_t places, size_t used)
+{
+    laz_metrics_add(LAZ_METRIC_PLACES, 0, (int64_t)places - (int64_t)worker->shown);
+    laz_metrics_add(LAZ_METRIC_PLACES_USED, 0, (int64_t)used - (int64_t)worker->shown_used);
+    worker->shown = places;
+    worker->shown_used = used;
+}
+
 static void worker_tend(struct laz_worker *worker)
 {
     struct laz_places_action action;
@@ -105,6 +115,8 @@ static void worker_tend(struct laz_worker *worker)
             worker->owner.drained(worker->owner.user);
         }
     }
+    worker_show(worker, worker->is_draining ? 0 : (size_t)worker->values->cluster.places,
+                laz_places_used(worker->places));
 }
 
 /* ---- guests -----------------------------------------------------------------------------------
@@ -543,6 +555,7 @@ void laz_worker_free(struct laz_worker *worker)
         if (worker->guests == guest)
             guest_free(guest);
     }
+    worker_show(worker, 0, 0);
     laz_timer_stop(worker->beat);
     laz_bus_close(worker->bus);
     laz_places_free(worker->places);

@@ -17,8 +17,8 @@ struct laz_server_options {
     const struct laz_settings *settings;
     const struct laz_engine_options *engine;
 #define LAZ_SERVER_CLUSTER "cluster"
-    const char *listen; /* path of the socket, LAZ_SERVER_CLUSTER, or tls://ADDRESS:PORT for clients of other machines;
-                           NULL: standard input and output are the client */
+    const char *listen; /* path of the socket, LAZ_SERVER_CLUSTER, or tls://ADDRESS:PORT for clients
+                           of other machines; NULL: standard input and output are the client */
     /* Over which clients are spread, at most LAZ_SERVER_ENGINES; 0: laz_engines_usual(). Without
      * `listen` 1. All but the first one are on threads of their own. */
     unsigned engines;
@@ -37,6 +37,9 @@ const char *laz_server_metrics(const struct laz_server *server);
 int laz_server_run(struct laz_server *server, struct laz_error *err);
 /* Any thread: has laz_server_run return. NULL is allowed. */
 void laz_server_stop(struct laz_server *server);
+/* Any thread: the same; a worker with cluster.drain_timeout gives no place any more, and does it
+ * when its callers have left or that time is over. */
+void laz_server_leave(struct laz_server *server);
 /* Where it listens: the path, or the address with the port that it has got. NULL: nowhere. */
 const char *laz_server_address(const struct laz_server *server);
 /* Ends all that clients have opened, in all engines at the same time. NULL is allowed. */

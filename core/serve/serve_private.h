@@ -147,7 +147,7 @@ struct laz_server {
     struct laz_input *input;
     bool is_stdio;
     bool is_over; /* the client on standard input has ended */
-    atomic_bool is_stopped;
+    atomic_bool is_stopped, is_leaving;
     struct serve_client *clients;
     atomic_uint n_clients; /* with those that are on their way to it; only the first one adds */
     struct serve_request *requests; /* of all clients */
@@ -155,10 +155,13 @@ struct laz_server {
     struct laz_endpoint *endpoint;  /* of the first one; NULL: none */
     atomic_uint pooled;             /* of the first one, as the next: sessions of all pools */
     struct laz_identities identities;
-    uint64_t most_unread;      /* of the first one, as the next: of an identity */
-    struct serve_gate *gate;   /* of clients that come by TLS; NULL: none do */
-    struct laz_worker *worker; /* the same of a bus */
-    pthread_t thread;          /* of the others, as all below */
+    uint64_t most_unread;                     /* of the first one, as the next: of an identity */
+    struct serve_gate *gate;                  /* of clients that come by TLS; NULL: none do */
+    struct laz_worker *worker;                /* the same of a bus */
+    void (*leaves)(struct laz_server *first); /* what it does when it is told to leave, each time;
+                                                 NULL: it stops */
+    struct laz_timer *leave;                  /* until it stops; NULL: it was not told to leave */
+    pthread_t thread;                         /* of the others, as all below */
     bool has_thread;
     pthread_mutex_t lock; /* held to tell it that it ends */
     struct laz_post end;  /* the last post of the first one */

@@ -66,6 +66,14 @@ int serve_server_begin(struct laz_server *server, const struct laz_server_option
 
 /* ---- running -------------------------------------------------------------------------------- */
 
+static void server_leave(struct laz_server *server)
+{
+    if (server->leaves)
+        server->leaves(server);
+    else
+        laz_server_stop(server);
+}
+
 /* Between two requests of a client the engine is stepped, and each other client has its turn: many
  * requests at once hold up nobody else. */
 int laz_server_run(struct laz_server *server, struct laz_error *err)
@@ -78,6 +86,8 @@ int laz_server_run(struct laz_server *server, struct laz_error *err)
         is_busy = serve_clients_work(server);
         serve_clients_sweep(server);
         laz_rest_turn(&server->rest);
+        if (atomic_load(&server->is_leaving))
+            server_leave(server);
     }
     if (server->why.code && err)
         *err = server->why;
@@ -89,6 +99,12 @@ void laz_server_stop(struct laz_server *server)
     if (!server)
         return;
     atomic_store(&server->is_stopped, true);
+    laz_loop_wake(server->loop);
+}
+
+void laz_server_leave(struct laz_server *server)
+{
+    atomic_store(&server->is_leaving, true);
     laz_loop_wake(server->loop);
 }
 

@@ -31,6 +31,31 @@ static void worker_drained(void *user)
     laz_server_stop(user);
 }
 
+static void worker_left_waiting(void *user)
+{
+    struct laz_server *first = user;
+
+    laz_log(&first->engine->driver.log, LAZ_LOG_WARNING,
+            "callers that have not left in cluster.drain_timeout lose their place");
+    laz_server_stop(first);
+}
+
+static void worker_leaves(struct laz_server *first)
+{
+    const uint64_t wait_ms = first->engine->values->cluster.drain_timeout_ms;
+
+    if (first->leave)
+        return;
+    if (wait_ms)
+        first->leave = laz_timer_new(first->loop, worker_left_waiting, first);
+    if (!first->leave) {
+        laz_server_stop(first);
+        return;
+    }
+    laz_timer_start(first->leave, wait_ms);
+    laz_worker_drain(first->worker);
+}
+
 int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 {
     const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
@@ -39,6 +64,7 @@ int serve_worker_begin(struct laz_server *first, struct laz_error *err)
      * followed by none that is weaker (box_trial.c). */
     const int rc = engine->boxes.of_tenants ? laz_sessions_choose(&engine->sessions, err) : 0;
 
+    first->leaves = worker_leaves;
     return rc ? rc
               : laz_worker_new(first->loop, &engine->driver.log, engine->registry, engine->values,
                                &owner, &first->worker, err);
@@ -46,6 +72,8 @@ int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 
 void serve_worker_end(struct laz_server *first)
 {
+    laz_timer_stop(first->leave);
+    first->leave = NULL;
     laz_worker_free(first->worker);
     first->worker = NULL;
 }

@@ -360,6 +360,10 @@ const struct schema_key laz_schema[] = {
                 "namespaces (`bwrap`): no other one is taken then."),
     KEY("cluster.open_timeout", TIME, cluster.open_timeout_ms, "30", .min = 100, .max = 1 * DAYS,
         .help = "Time in which a caller has to find a place."),
+    KEY("cluster.drain_timeout", TIME, cluster.drain_timeout_ms, "0", .max = 7 * DAYS,
+        .help =
+            "For how long a worker that is told to end (SIGTERM) waits for its callers to leave, "
+            "and gives no place any more. 0: it ends at once."),
     KEY("telemetry.listen", LISTEN, telemetry.listen, "\"\"",
         .help =
             "Where `lazaret serve` and `lazaret mcp` answer `GET /metrics` and `/healthz`: a "

@@ -101,7 +101,7 @@ struct laz_settings_values {
     } serve;
     struct {
         char *carrier, *pool, *caller, *token, *tenant; /* the last three: "": none */
-        uint64_t places, open_timeout_ms;
+        uint64_t places, open_timeout_ms, drain_timeout_ms;
     } cluster;
     struct {
         char *listen, *endpoint, *service; /* "": none */

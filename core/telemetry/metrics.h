@@ -62,6 +62,9 @@ enum laz_metric_span { LAZ_METRIC_SENT, LAZ_METRIC_DROPPED, LAZ_METRIC_FAILED };
     METRIC(WAITING, GAUGE, NONE, "lazaret_pool_waiting",                                           \
            "Callers that wait for a session of a pool.")                                           \
     METRIC(CLIENTS, GAUGE, NONE, "lazaret_clients", "Clients of lazaret serve.")                   \
+    METRIC(PLACES, GAUGE, NONE, "lazaret_places",                                                  \
+           "Callers that a worker can have at a time; 0 while it drains.")                         \
+    METRIC(PLACES_USED, GAUGE, NONE, "lazaret_places_used", "Callers that a worker has.")          \
     METRIC(SPANS, COUNTER, SPAN, "lazaret_spans_total",                                            \
            "Spans of traces: accepted by the collector, dropped because the queue was full, or "   \
            "given up.")

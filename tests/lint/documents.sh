@@ -106,7 +106,7 @@ in_rows() (
 )
 files_of_tests() (
     cd "$srcdir/tests" || exit 1
-    for file in */test_*.c fuzz/fuzz_*.c wine/wine_*.c */*.sh */cases/*.cases */mcp/test_*.py mcp-clients/*.test.js \
+    for file in */test_*.c fuzz/fuzz_*.c wine/wine_*.c */*.sh */cases/*.cases */mcp/test_*.py mcp-clients/*.test.js deploy/*.test.js \
         ../clients/*/tests/test_*.py ../clients/*/tests/*.test.js ../clients/*/tests/*.R; do
         case $file in */lib.sh) ;; *) echo "$file" ;; esac
     done

@@ -10,6 +10,8 @@ import re
 import signal
 import socket
 import subprocess
+import threading
+import urllib.request
 
 from cluster_bus import HANG, Bus, Caller, Process, check, lazaret, main, output, verdict
 
@@ -363,6 +365,53 @@ def drain():
     lines, status = caller.rest()
     ends = [one for one in lines if one.get("id") == running and one["type"] == "result"]
     check("told", len(ends) == 1 and verdict(ends[0]) in ("worker_lost", "cancelled"), lines)
+
+
+def leaving():
+    """A worker with drain_timeout that is told to end lets its callers go on, and is gone with the
+    last, or when the time is over; its counters say how many there are."""
+    bus = Bus("leaving")
+
+    def shown(worker):
+        with urllib.request.urlopen(worker.metrics, timeout=HANG) as answer:
+            return dict(re.findall(r"^lazaret_(places\w*) (\d+)$", answer.read().decode(), re.M))
+
+    def one(*settings):
+        worker = bus.worker('telemetry.listen="0"', *settings)
+        worker.metrics = worker.said(r"metrics at (\S+)").group(1)
+        return worker
+
+    worker = one("cluster.places=3", "cluster.drain_timeout=600")
+    check("none", shown(worker) == {"places": "3", "places_used": "0"}, shown(worker))
+    caller = bus.caller()
+    caller.get()
+    session = caller.ask("open")["session"]
+    check("one", shown(worker) == {"places": "3", "places_used": "1"}, shown(worker))
+    worker.kill(signal.SIGTERM)
+    check("drains", worker.said("drains"))
+    check("drains", shown(worker) == {"places": "0", "places_used": "1"}, shown(worker))
+    late = bus.caller("cluster.open_timeout=0.2")
+    check("no place", late.rest()[1] == 125, late.lines)
+    check("goes on", output(caller.run("print(1)", session=session)) == "1\n")
+    caller.process.stdin.close()
+    check("end", caller.rest()[1] == 0)
+    check("status", worker.process.wait(HANG) == 143)
+    worker = one("cluster.drain_timeout=0.5")
+    caller = bus.caller()
+    caller.get()
+    session = caller.ask("open")["session"]
+    running = caller.begin("execute", session=session, output=True,
+                           code="print('go', flush=True)\nwhile True: pass")
+    while caller.get()["type"] != "output":
+        pass
+    worker.kill(signal.SIGTERM)
+    check("time is over", worker.said("lose their place"))
+    lines, status = caller.rest()
+    ends = [line for line in lines if line.get("id") == running and line["type"] == "result"]
+    check("told", len(ends) == 1 and verdict(ends[0]) in ("worker_lost", "cancelled"), lines)
+    check("status", worker.process.wait(HANG) == 143)
+    worker = one("cluster.drain_timeout=600")  # nobody is there: at once
+    check("empty", worker.end() == 143)
 
 
 def tenants():

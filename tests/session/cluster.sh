@@ -42,9 +42,10 @@ paused() { part paused; }
 gone() { part gone; }
 restart() { part restart; }
 drain() { part drain; }
+leaving() { part leaving; }
 tenants() { part tenants; }
 forged() { part forged; }
 hostile() { part hostile; }
 mistakes() { part wrong; }
-side_by_side use far lost gone restart drain tenants forged hostile mistakes paused
+side_by_side use far lost gone restart drain leaving tenants forged hostile mistakes paused
 finish

@@ -124,7 +124,7 @@ static void settings_schema_has_every_key(void)
               "serve.audience serve.max_clients serve.max_connections serve.max_sessions serve.cpu "
               "serve.bytes serve.requests serve.handshake_timeout serve.approvals cluster.carrier "
               "cluster.pool cluster.places cluster.caller cluster.token cluster.tenant "
-              "cluster.open_timeout telemetry.listen telemetry.endpoint telemetry.headers "
+              "cluster.open_timeout cluster.drain_timeout telemetry.listen telemetry.endpoint telemetry.headers "
               "telemetry.service workers.max plugins.path ");
     laz_buf_fini(&keys);
 }
