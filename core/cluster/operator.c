@@ -61,8 +61,9 @@ static void operator_take(char *to, size_t size, const char *text)
             *to = '?';
 }
 
-/* The subject says which worker it is: on a bus with accounts nobody can send in another's name,
- * and elsewhere the text says no more than that. */
+/* The subject says which worker it is, and the text says no more than that. Who may send
+ * heartbeats, as workers of any tenant may, can send those of others: it is shown, and nothing
+ * follows from it. */
 static void operator_heard(void *user, const char *subject, const char *reply, const char *data,
                            size_t len)
 {
