@@ -108,8 +108,9 @@ static void operator_echo(const struct laz_operator *op, struct laz_worker_seen 
     seen->ping.n = 0;
 }
 
-/* The subject says which worker it is: on a bus with accounts nobody can send in another's name,
- * and elsewhere the text says no more than that. */
+/* The subject says which worker it is, and the text says no more than that. Who may send
+ * heartbeats, as workers of any tenant may, can send those of others: it is shown, and nothing
+ * follows from it. */
 static void operator_heard(void *user, const char *subject, const char *reply, const char *data,
                            size_t len)
 {

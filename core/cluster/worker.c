@@ -176,6 +176,18 @@ static int opening_identify(const struct laz_worker *worker, const struct laz_ca
     return rc;
 }
 
+/* Has who it is as many places as it may? Without tokens anybody could be anybody. */
+static bool opening_is_one_too_many(const struct laz_worker *worker,
+                                    const struct laz_claims *claims)
+{
+    const uint64_t most = worker->keys.n ? worker->values->serve.max_connections : 0;
+    uint64_t n = 0;
+
+    for (const struct guest *guest = worker->guests; most && guest; guest = guest->next)
+        n += strcmp(guest->identity, claims->subject) == 0;
+    return most && n >= most;
+}
+
 static void opening_refuse(struct laz_worker *worker, const char *answer,
                            const struct laz_carrier_frame *open, enum laz_place_code code)
 {
@@ -311,6 +323,11 @@ static void worker_opening(void *user, const char *subject, const char *reply, c
         return;
     if (given.answer == LAZ_PLACES_REFUSED) {
         opening_refuse(worker, answer, &open, given.code);
+    } else if (given.answer == LAZ_PLACES_NEW && opening_is_one_too_many(worker, &claims)) {
+        laz_log(worker->log, LAZ_LOG_WARNING, "%s was refused: it has as many places as it may",
+                claims.subject);
+        laz_places_ended(worker->places, laz_loop_now_ms(worker->loop), given.grant);
+        opening_refuse(worker, answer, &open, LAZ_PLACE_QUOTA);
     } else if (given.answer == LAZ_PLACES_AGAIN ||
                opening_begin(worker, inbox, given.link, given.grant, &claims, &err) == 0) {
         opening_answer(worker, answer, &open, given.link);

@@ -311,7 +311,7 @@ static int token_check_signature(const char *text, size_t signed_len, const char
 int laz_token_check(const char *text, size_t len, const struct laz_keys *keys, const char *audience,
                     int64_t now_s, struct laz_claims *claims, struct laz_error *err)
 {
-    const char *first = len <= LAZ_JWT_MAX ? memchr(text, '.', len) : NULL;
+    const char *first = len && len <= LAZ_JWT_MAX ? memchr(text, '.', len) : NULL;
     const char *second = first ? memchr(first + 1, '.', len - (size_t)(first + 1 - text)) : NULL;
 
     *claims = (struct laz_claims){.expires_s = 0};

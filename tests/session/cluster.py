@@ -484,6 +484,22 @@ def tenants():
                              timeout=HANG)
         check(f"required {words}", words in ran.stderr if words else ran.stdout == "4\n", ran)
     check("bare", bare.end() == 143)
+    # Who has a token has some of the places, and leaves others to others.
+    worker = bus.worker('cluster.tenant="acme"', "serve.max_connections=2", "cluster.places=3",
+                        f'serve.token_keys="{bus.directory}/operator.pub"')
+    first, second = (bus.caller(token("acme.alice")) for _ in range(2))
+    check("two", first.get()["type"] == "hello" and second.get()["type"] == "hello")
+    third = bus.caller(token("acme.alice"))
+    lines, status = third.rest()
+    check("third", status == 126 and not lines, (status, lines, third.lines))
+    other = bus.caller(token("acme.bob"))
+    check("another", other.get()["type"] == "hello")
+    first.process.stdin.close()
+    check("end", first.rest()[1] == 0)
+    check("left", worker.said("acme.alice has left"))
+    again = bus.caller(token("acme.alice"))
+    check("again", again.get()["type"] == "hello")
+    check("status", worker.end() == 143)
 
 
 def forged():

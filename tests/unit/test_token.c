@@ -198,6 +198,7 @@ static void a_token_that_was_touched_is_refused(void)
     const size_t len = strlen(text);
 
     CU_ASSERT_EQUAL(check(text, &keys, &claims), 0);
+    CU_ASSERT(laz_token_check(NULL, 0, &keys, "lazaret", NOW, &claims, NULL)); /* there is none */
     CU_ASSERT_EQUAL(check(text, &others, &claims), LAZ_EREFUSED);
     for (size_t i = 0; i + 1 < len; i++) { /* of the last character some bits say nothing */
         const char before = text[i];
