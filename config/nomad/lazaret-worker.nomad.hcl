@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Workers on Nomad (1.7 or later), by the driver docker: the image of config/image, with what Kubernetes calls
-# "restricted". So the backend is landlock, and a worker is for one tenant. docs/workers.md says how to use it.
+# "restricted". So the backend is landlock, and a worker is for one tenant. workers.md (share/doc/lazaret) says how to use it.
 job "lazaret-worker" {
   datacenters = ["*"]
   type        = "service"

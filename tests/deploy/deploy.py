@@ -21,10 +21,9 @@ import yaml
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, f"{here}/../session")
-import cluster  # noqa: E402
-from cluster import Caller, Process, check, output, verdict  # noqa: E402
+from cluster_bus import HANG, Caller, Process, check, lazaret, main, output, work  # noqa: E402
 
-HANG = cluster.HANG
+root = sys.argv[4]
 config = f"{here}/../../config"
 NATS = "nats.nats.svc"
 
@@ -233,25 +232,15 @@ def ends(bus, pod, callers):
     check("status", pod.process.wait(HANG) == 143, pod.lines)
 
 
-def manifest(name):
-    bus = Bus()
+def manifest(bus, name):
     pod = Pod(bus, name, "--set", "session.start_timeout=600", "--set", "session.timeout=600", "--set",
               "session.deadline=1200")
     if pod.name:
         confined(pod, name)
         ends(bus, pod, used(bus, pod, name))
-    bus.server.end()
 
 
 # ---- the parts -----------------------------------------------------------------------------------
-
-
-def restricted():
-    manifest("worker-restricted")
-
-
-def userns():
-    manifest("worker-userns")
 
 
 def refused_by(bus, *options, kind="template"):
@@ -270,9 +259,11 @@ def refused_by(bus, *options, kind="template"):
     return "" if ran else json.dumps(result) + str(pod.lines)
 
 
-def filtered():
-    """Under RuntimeDefault the same worker has no box: it is our profile that lets it have one."""
+def kubernetes():
+    """Both manifests. Under RuntimeDefault the second one has no box: it is our profile that lets it have one."""
     bus = Bus()
+    manifest(bus, "worker-restricted")
+    manifest(bus, "worker-userns")
     words = refused_by(bus, "--profile", "RuntimeDefault")
     check("RuntimeDefault", words, "code ran without our profile")
     bus.server.end()
@@ -341,10 +332,17 @@ def contents(path):
         return file.read()
 
 
-def units():
-    """The services of systemd: as an ordinary user, with what they load as credentials."""
+def services():
+    """What is started on machines as they are."""
     bus = Bus()
     machine(bus)
+    units(bus)
+    slurm(bus)
+    bus.server.end()
+
+
+def units(bus):
+    """The services of systemd: as an ordinary user, with what they load as credentials."""
     worker = unit("lazaret-worker", {"worker.toml": contents(f"{bus.secret}/worker.toml"),
                                      "token.key.pub": contents(f"{bus.public}/token.key.pub"),
                                      "ca.pem": contents(f"{bus.public}/ca.pem")})
@@ -370,13 +368,10 @@ def units():
         check("served", output(client.run("print(1)")) == "1\n")
         client.process.stdin.close()
     check("status", server.end() == 143, server.lines)
-    bus.server.end()
 
 
-def slurm():
+def slurm(bus):
     """The script of Slurm, with an srun that starts one task here."""
-    bus = Bus()
-    machine(bus)
     os.mkdir(f"{work}/bin")
     bus.write(f"{work}/bin/srun", '#!/bin/sh\nwhile case $1 in --*) ;; *) false ;; esac; do shift; done\n'
               'exec "$@"\n')
@@ -393,7 +388,6 @@ def slurm():
     check("goes on", output(caller.run("print(1)")) == "1\n")
     caller.process.stdin.close()
     check("status", job.process.wait(HANG) == 143, job.lines)
-    bus.server.end()
 
 
 def sandbox():
@@ -447,10 +441,7 @@ def pod_settings(name):
 
 
 if __name__ == "__main__":
-    part, lazaret, work, root = sys.argv[1:]
     with open(f"{work}/hosts", "w", encoding="ascii") as hosts:
         hosts.write(f"127.0.0.1 localhost {NATS}\n")
     run("mount", "--bind", f"{work}/hosts", "/etc/hosts")
-    globals()[part]()
-    print(f"{part}: {cluster.failures} failed", flush=True)
-    os._exit(cluster.failures > 0)
+    main(globals())

@@ -43,7 +43,7 @@ command -v nats-server >/dev/null 2>&1 || without nats-server "it is the bus"
 "$lazaret" plugins nats >/dev/null 2>&1 || without nats "this build has no carrier for it"
 look_for python
 is_installed python || exit $((failures ? 1 : 77))
-parts='restricted userns filtered units slurm'
+parts='kubernetes services'
 [ -z "${LAZARET_TEST_FULL-}" ] || parts="$parts sandbox needed"
 for name in $parts; do
     part $name
