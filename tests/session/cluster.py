@@ -224,7 +224,7 @@ def lost():
     caller.get()
     session = caller.ask("open")["session"]
     running = caller.begin("execute", session=session, output=True,
-                           code="print('go', flush=True)\nwhile True: pass")
+                           code="import time\nprint('go', flush=True)\ntime.sleep(9999)")
     while caller.get()["type"] != "output":
         pass
     worker.end(signal.SIGKILL)
@@ -268,7 +268,7 @@ def gone():
     caller.get()
     session = caller.ask("open")["session"]
     running = caller.begin("execute", session=session, output=True,
-                           code="print('go', flush=True)\nwhile True: pass")
+                           code="import time\nprint('go', flush=True)\ntime.sleep(9999)")
     while caller.get()["type"] != "output":
         pass
     check("running", running)
@@ -358,7 +358,7 @@ def drain():
     caller.get()
     session = caller.ask("open")["session"]
     running = caller.begin("execute", session=session, output=True,
-                           code="print('go', flush=True)\nwhile True: pass")
+                           code="import time\nprint('go', flush=True)\ntime.sleep(9999)")
     while caller.get()["type"] != "output":
         pass
     third.end()

@@ -331,7 +331,7 @@ def lost():
         client = Client(server, bearer=token("late", "--expires", "5"))
         if client.get()["type"] == "hello":
             client.send({"type": "execute", "id": 1, "output": True,
-                         "code": "while True: print('x' * 1000)"})
+                         "code": "import time\nfor i in range(9000): print('x' * 1000)\ntime.sleep(9999)"})
             check("unread", server.said("late has disconnected"))  # it reads nothing
         client.close()
 
