@@ -147,7 +147,11 @@ static int cluster_drain(struct cli *cli)
          ms += 100)
         rc = laz_operator_listen(op, 100, &err);
     if (!status && !rc && !cluster_drains(op, name))
-        rc = laz_error_set(&err, LAZ_ENOENT, 0, "no worker %.64s says that it drains", name);
+        rc =
+            laz_error_set(&err, LAZ_ENOENT, 0,
+                          "no worker %.64s says that it drains: lazaret cluster status lists those "
+                          "that are there",
+                          name);
     if (rc)
         status = cli_fail(cli, &err);
     laz_operator_free(op);

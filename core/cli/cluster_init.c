@@ -176,12 +176,15 @@ static int init_directory(struct init *init, const char *directory, struct laz_e
 static void init_fragment(const struct init *init, struct laz_buf *text, enum init_role role,
                           const char *tenant, const char *user, const char *password)
 {
-    static const char *const heads[] = {"lazaret worker", "callers: lazaret connect cluster",
+    static const char *const heads[] = {"lazaret worker",
+                                        "callers: lazaret run, serve, mcp, connect cluster",
                                         "operators: lazaret cluster"};
 
     laz_buf_printf(text, "# Of lazaret cluster init, for %s. It has a password.\n", heads[role]);
     if (role == INIT_WORKER)
         laz_buf_printf(text, "[serve]\ntoken_keys = \"%s/token.key.pub\"\n\n", init->directory);
+    if (role == INIT_CALLER)
+        laz_buf_puts(text, "[session]\nwhere = \"cluster\"\n\n");
     laz_buf_puts(text, "[cluster]\ncarrier = \"nats\"\n");
     if (role == INIT_WORKER && tenant)
         laz_buf_printf(text, "tenant = \"%s\"\n", tenant);
@@ -328,12 +331,13 @@ static void init_say(struct cli *cli, const struct init *init)
             "%s has nats-server.conf, a file of lazaret's configuration for each role, and "
             "token.key, which signs tokens",
             init->directory);
+    cli_say(cli, "the server of the bus: nats-server -c %s/nats-server.conf", init->directory);
     if (init->is_tls)
         cli_say(cli, "put server.pem, server.key and ca.pem there before the server is started");
     for (size_t i = 0; i < init->n_tenants; i++)
         cli_say(cli,
-                "a token of a caller: lazaret token %s.caller --sign-with %s/token.key "
-                ">%s/%s-caller.token",
+                "a token of a caller: umask 077; lazaret token %s.caller --sign-with "
+                "%s/token.key >%s/%s-caller.token",
                 init->tenants[i], init->directory, init->directory, init->tenants[i]);
 }
 

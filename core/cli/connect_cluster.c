@@ -19,13 +19,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BRIDGE_MEMBERS 64
+#define BRIDGE_MEMBERS  64
+#define BRIDGE_LEAVE_MS 2000 /* for answers that are still on their way when the input has ended   \
+                              */
 
 struct bridge {
     struct laz_loop *loop;
     struct laz_far *far;
     struct laz_requests requests;
     struct laz_input *input;
+    struct laz_timer *leave; /* ends the link */
+    bool is_greeted, is_leaving;
     struct laz_error err; /* why it has ended; code 0: as it should */
     bool is_over;
 };
@@ -49,6 +53,12 @@ static bool line_read(const char *line, size_t len, char type[32], int64_t *id)
     return has_id;
 }
 
+static void bridge_may_leave(const struct bridge *bridge)
+{
+    if (bridge->is_leaving && bridge->is_greeted && !bridge->requests.n)
+        laz_timer_start(bridge->leave, 0); /* not within a report of the link */
+}
+
 static bool bridge_passes(void *user, bool to_peer, const char *line, size_t len)
 {
     static const char *const answers[] = {"result", "failed",      "done",
@@ -58,9 +68,13 @@ static bool bridge_passes(void *user, bool to_peer, const char *line, size_t len
     char type[32];
     int64_t id = 0;
     bool answers_it = false;
+    const bool has_id = line_read(line, len, type, &id);
 
-    if (!line_read(line, len, type, &id))
+    bridge->is_greeted |= !to_peer && strcmp(type, "hello") == 0;
+    if (!has_id) {
+        bridge_may_leave(bridge);
         return true;
+    }
     if (to_peer) {
         request = (struct laz_open_request){.id = id, .is_execute = strcmp(type, "execute") == 0};
         (void)laz_requests_add(&bridge->requests, &request, NULL); /* twice: the worker says so */
@@ -70,7 +84,27 @@ static bool bridge_passes(void *user, bool to_peer, const char *line, size_t len
         answers_it |= strcmp(type, answers[i]) == 0;
     if (answers_it)
         (void)laz_requests_take(&bridge->requests, id, &request);
+    bridge_may_leave(bridge);
     return true;
+}
+
+/* As a server: what was asked for is answered, if that does not take long. */
+static bool bridge_input_ended(void *user)
+{
+    struct bridge *bridge = user;
+
+    bridge->is_leaving = true;
+    laz_timer_start(bridge->leave, BRIDGE_LEAVE_MS);
+    bridge_may_leave(bridge);
+    return false;
+}
+
+static void bridge_leaves(void *user)
+{
+    const struct bridge *bridge = user;
+
+    if (!bridge->is_over)
+        laz_far_finish(bridge->far);
 }
 
 static void request_fail(struct bridge *bridge, const struct laz_open_request *request,
@@ -79,7 +113,10 @@ static void request_fail(struct bridge *bridge, const struct laz_open_request *r
     struct laz_buf line = LAZ_BUF_INIT;
     struct laz_json_write write = {.to = &line};
     struct laz_result *result =
-        request->is_execute ? laz_result_nothing_ran(LAZ_VERDICT_WORKER_LOST, NULL, why) : NULL;
+        request->is_execute
+            ? laz_result_nothing_ran(
+                  bridge->is_leaving ? LAZ_VERDICT_CANCELLED : LAZ_VERDICT_WORKER_LOST, NULL, why)
+            : NULL;
     const char *json = result ? laz_result_json(result) : NULL;
 
     laz_json_begin_object(&write, NULL);
@@ -105,7 +142,10 @@ static void bridge_ending(void *user, const struct laz_error *why)
     struct laz_open_request request;
 
     while (laz_requests_end(&bridge->requests, &request))
-        request_fail(bridge, &request, why->code ? why->text : "the worker has ended the link");
+        request_fail(bridge, &request,
+                     why->code            ? why->text
+                     : bridge->is_leaving ? "the input of this client has ended"
+                                          : "the worker has ended the link");
 }
 
 static void bridge_ended(void *user, const struct laz_error *why)
@@ -131,11 +171,14 @@ int cli_connect_cluster(const struct laz_log *log, struct laz_registry *registry
     const struct laz_far_owner owner = {.user = &bridge,
                                         .descriptors = bridge_descriptors,
                                         .passes = bridge_passes,
+                                        .input_ended = bridge_input_ended,
                                         .ending = bridge_ending,
                                         .ended = bridge_ended};
     struct laz_fars *caller = NULL;
     int rc = laz_loop_new(&bridge.loop, err);
 
+    if (!rc && !(bridge.leave = laz_timer_new(bridge.loop, bridge_leaves, &bridge)))
+        rc = laz_error_nomem(err);
     if (!rc)
         rc = laz_fars_new(bridge.loop, log, registry, values, &caller, err);
     if (!rc)
@@ -149,6 +192,7 @@ int cli_connect_cluster(const struct laz_log *log, struct laz_registry *registry
     }
     laz_fars_free(caller);
     laz_requests_fini(&bridge.requests);
+    laz_timer_stop(bridge.leave);
     if (bridge.loop)
         laz_loop_free(bridge.loop);
     laz_input_end(bridge.input);

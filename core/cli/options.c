@@ -50,7 +50,7 @@ static const struct cli_option options[] = {
      "serve clients at this Unix socket (serve: or tls://ADDRESS:PORT; mcp: or HOST:PORT)"},
     {0, "engines", "N", FIELD(engines), CLI_FOR_SERVE | CLI_FOR_WORKER,
      "with --listen: N engines for the clients (1), 0: one for each processor"},
-    {0, "metrics", "HOST:PORT", FIELD(metrics), CLI_FOR_SERVE | CLI_FOR_MCP,
+    {0, "metrics", "HOST:PORT", FIELD(metrics), CLI_FOR_SERVE | CLI_FOR_WORKER | CLI_FOR_MCP,
      "answer GET /metrics and /healthz there (telemetry.listen)"},
     {0, "token-file", "FILE", FIELD(token_file), CLI_FOR_MCP | CLI_FOR_CONNECT,
      "the token that clients at a port need (mcp: made if it is missing)"},

@@ -26,6 +26,7 @@ struct laz_bus {
     atomic_size_t waiting;
     atomic_uint lost; /* since it was told */
     bool is_closing;
+    bool was_lost; /* of the carrier's threads, which say one thing after the other */
 };
 
 struct laz_bus_subscription {
@@ -114,11 +115,19 @@ static void bus_log(void *host, uint32_t level, const char *text)
 
 static void bus_connected(void *host)
 {
+    struct laz_bus *bus = host;
+
+    if (bus->was_lost)
+        bus_log(host, LAZ_LOG_WARNING, "the connection is there again");
+    bus->was_lost = false;
     (void)bus_post(host, &(struct bus_event){.kind = BUS_CONNECTED}, NULL, NULL, NULL, 0);
 }
 
 static void bus_disconnected(void *host, const char *why)
 {
+    struct laz_bus *bus = host;
+
+    bus->was_lost = true;
     bus_log(host, LAZ_LOG_WARNING, why && *why ? why : "the connection is lost");
     (void)bus_post(host, &(struct bus_event){.kind = BUS_DISCONNECTED}, NULL, NULL, NULL, 0);
 }

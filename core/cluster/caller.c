@@ -90,6 +90,13 @@ static bool far_passes(void *user, bool to_peer, const char *line, size_t len)
     return !far->owner.passes || far->owner.passes(far->owner.user, to_peer, line, len);
 }
 
+static bool far_input_ended(void *user)
+{
+    const struct laz_far *far = user;
+
+    return !far->owner.input_ended || far->owner.input_ended(far->owner.user);
+}
+
 static bool far_line(void *user, const char *line, size_t len)
 {
     const struct laz_far *far = user;
@@ -123,6 +130,7 @@ static void far_begin(struct laz_far *far, const struct laz_carrier_frame *opene
                                        .out = out,
                                        .owner = {.user = far,
                                                  .passes = far_passes,
+                                                 .input_ended = far_input_ended,
                                                  .line = far->owner.descriptors ? NULL : far_line,
                                                  .ended = far_ended}},
             &far->stream, &far->err);
@@ -173,6 +181,7 @@ static void opening_step(struct laz_far *far, enum laz_opening_event_type event,
 {
     struct laz_fars *caller = far->caller;
     uint32_t random = 0;
+    char why[160];
 
     if (far->is_over)
         return;
@@ -192,17 +201,22 @@ static void opening_step(struct laz_far *far, enum laz_opening_event_type event,
         opening_close(caller, frame);
         break;
     case LAZ_OPENING_FULL:
-        far_over(far, LAZ_EBUSY, "no worker of the pool has a place");
+        snprintf(why, sizeof why, "no worker of the pool %s has a place",
+                 caller->values->cluster.pool);
+        far_over(far, LAZ_EBUSY, why);
         break;
     case LAZ_OPENING_LATE:
-        far_over(far, LAZ_ETIMEOUT, "no worker of the pool has answered");
+        snprintf(why, sizeof why, "no worker of the pool %s has answered",
+                 caller->values->cluster.pool);
+        far_over(far, LAZ_ETIMEOUT, why);
         break;
     case LAZ_OPENING_CANCELLED:
         far_over(far, LAZ_ECANCELLED, "cancelled");
         break;
     default:
         far_over(far, LAZ_EREFUSED,
-                 frame ? "a worker has refused this caller, by its token or its tenant"
+                 frame ? "a worker has refused this caller, by its token or its tenant: "
+                         "its log says why"
                        : "the bus does not let this caller ask for a place");
     }
     const uint64_t due = laz_opening_due(&far->opening), now = laz_loop_now_ms(caller->loop);
@@ -435,6 +449,12 @@ void laz_far_say(struct laz_far *far, const char *line, size_t len)
 size_t laz_far_unread(const struct laz_far *far)
 {
     return far->stream ? laz_stream_unread(far->stream) : 0;
+}
+
+void laz_far_finish(struct laz_far *far)
+{
+    if (far->stream)
+        laz_stream_end(far->stream, LAZ_LINK_CLOSED, true);
 }
 
 void laz_far_close(struct laz_far *far)

@@ -28,6 +28,8 @@ struct laz_worker_owner {
     void (*arrived)(void *user, const struct laz_worker_guest *guest);
     /* It has drained: nobody is there any more, and nobody comes. */
     void (*drained)(void *user);
+    /* The bus does not let it be a worker. */
+    void (*failed)(void *user, const struct laz_error *why);
 };
 
 /* Offers cluster.places of cluster.pool. Errors: of laz_bus_open; LAZ_ECONFIG. */
@@ -57,6 +59,8 @@ struct laz_far_owner {
     int (*descriptors)(void *user, int *in, int *out, struct laz_error *err);
     /* Of a place with descriptors; as of a stream. */
     bool (*passes)(void *user, bool to_peer, const char *line, size_t len);
+    /* Likewise; NULL: the place is given up with the end of the input. */
+    bool (*input_ended)(void *user);
     /* Of one without: a line has come. False: that breaks the protocol, and ends the link. */
     bool (*line)(void *user, const char *line, size_t len);
     /* The link has ended, and lines to this side may still be said (laz_far_say). NULL is allowed.
@@ -77,6 +81,8 @@ size_t laz_far_unread(const struct laz_far *far);
 /* A line to this side that no worker has sent. */
 void laz_far_say(struct laz_far *far, const char *line, size_t len);
 const char *laz_far_worker(const struct laz_far *far); /* "": none has given it; NULL: "" */
+/* Nothing more is said; what waits is sent, and then the link ends, of which the owner hears. */
+void laz_far_finish(struct laz_far *far);
 /* It is not wanted any more; its worker is told. The owner hears nothing more. NULL is allowed. */
 void laz_far_close(struct laz_far *far);
 

@@ -249,8 +249,9 @@ static void stream_turn(struct laz_stream *stream)
     }
     if (!is_over && stream->in_ended && !stream->has_lines && !stream->in_told) {
         stream->in_told = true;
-        stream_step(stream, &(struct laz_link_event){.type = LAZ_LINK_ON_FINISH,
-                                                     .reason = LAZ_LINK_CLOSED});
+        if (!stream->owner.input_ended || stream->owner.input_ended(stream->owner.user))
+            stream_step(stream, &(struct laz_link_event){.type = LAZ_LINK_ON_FINISH,
+                                                         .reason = LAZ_LINK_CLOSED});
     }
     if (!is_over) {
         stream_credit(stream);
@@ -393,10 +394,10 @@ int laz_stream_new(const struct laz_stream_asked *asked, struct laz_stream **out
     stream->timer = laz_timer_new(stream->loop, stream_due, stream);
     if (asked->in >= 0)
         stream->in_io = laz_io_start(stream->loop, asked->in, 0, stream_in_ready, stream);
-    if (asked->in != asked->out)
+    const bool is_watched = asked->in != asked->out && laz_os_is_stream(asked->out);
+    if (is_watched) /* a file takes all at any time, and cannot be watched (epoll_ctl(2), EPERM) */
         stream->out_io = laz_io_start(stream->loop, asked->out, 0, stream_out_ready, stream);
-    if (!stream->timer || (asked->in >= 0 && !stream->in_io) ||
-        (asked->in != asked->out && !stream->out_io)) {
+    if (!stream->timer || (asked->in >= 0 && !stream->in_io) || (is_watched && !stream->out_io)) {
         laz_stream_free(stream);
         return laz_error_nomem(err);
     }

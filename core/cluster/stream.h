@@ -18,6 +18,9 @@ struct laz_stream_owner {
     bool (*passes)(void *user, bool to_peer, const char *line, size_t len);
     /* Of a stream without descriptors: a line has come, with the same meaning of false. */
     bool (*line)(void *user, const char *line, size_t len);
+    /* What this side has to say has ended: is the link to end with it, as soon as all was sent?
+     * False: the owner ends it later. NULL: it is. */
+    bool (*input_ended)(void *user);
     /* It has ended: once, after the last line. The owner frees it, in here or later. */
     void (*ended)(void *user, enum laz_link_reason reason);
 };

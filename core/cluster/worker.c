@@ -457,7 +457,18 @@ static void worker_nobody(void *user, const char *reply)
 
 static void worker_refused(void *user, uint32_t what, const char *subject)
 {
-    (void)user, (void)what, (void)subject; /* it was logged; the lease ends a link */
+    struct laz_worker *worker = user;
+    struct laz_error err = {0};
+    char open[LAZ_SUBJECT_SIZE];
+
+    laz_subject_open(open, worker->values->cluster.pool);
+    if (what != LAZ_CARRIER_SUBSCRIBE || strcmp(subject, open) != 0)
+        return; /* it was logged; the lease ends a link */
+    laz_error_set(&err, LAZ_EREFUSED, 0,
+                  "the bus does not let this process take callers of the pool %s: is this the "
+                  "configuration of a worker?",
+                  worker->values->cluster.pool);
+    worker->owner.failed(worker->owner.user, &err);
 }
 
 /* ---- making -----------------------------------------------------------------------------------

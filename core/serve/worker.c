@@ -31,6 +31,14 @@ static void worker_drained(void *user)
     laz_server_stop(user);
 }
 
+static void worker_failed(void *user, const struct laz_error *why)
+{
+    struct laz_server *first = user;
+
+    first->why = *why;
+    laz_server_stop(first);
+}
+
 static void worker_left_waiting(void *user)
 {
     struct laz_server *first = user;
@@ -58,7 +66,7 @@ static void worker_leaves(struct laz_server *first)
 
 int serve_worker_begin(struct laz_server *first, struct laz_error *err)
 {
-    const struct laz_worker_owner owner = {first, worker_arrived, worker_drained};
+    const struct laz_worker_owner owner = {first, worker_arrived, worker_drained, worker_failed};
     struct laz_engine *engine = first->engine;
     /* Who has no backend for several tenants learns it now. One that turns out not to work is
      * followed by none that is weaker (box_trial.c). */

@@ -169,8 +169,11 @@ static void start_answered(void *user, int rc, const struct laz_error *why)
 
 void laz_session_be_patient(struct laz_session *session)
 {
-    uint64_t ms = session->shared->values->session.start_timeout_ms;
+    const struct laz_settings_values *values = session->shared->values;
+    uint64_t ms = values->session.start_timeout_ms;
 
+    if (ms && laz_session_is_far(session)) /* a place has to be found before */
+        ms += values->cluster.open_timeout_ms;
     if (!session->start.under_way || session->start.is_dying || !session->box)
         return;
     if (ms)

@@ -69,6 +69,7 @@ complete -c lazaret -n '__fish_seen_subcommand_from worker' -l allow -x -d 'let 
 complete -c lazaret -n '__fish_seen_subcommand_from worker' -l cwd -x -a '(__fish_complete_directories)' -d 'start in this directory, which is shown'
 complete -c lazaret -n '__fish_seen_subcommand_from worker' -l env -x -d 'set a variable, or pass on one of this environment'
 complete -c lazaret -n '__fish_seen_subcommand_from worker' -l engines -x -d 'with --listen: N engines for the clients (1), 0: one for each processor'
+complete -c lazaret -n '__fish_seen_subcommand_from worker' -l metrics -x -d 'answer GET /metrics and /healthz there (telemetry.listen)'
 complete -c lazaret -n '__fish_seen_subcommand_from worker' -f
 complete -c lazaret -n __fish_use_subcommand -f -a connect -d 'a server of another machine, as standard input and output'
 complete -c lazaret -n '__fish_seen_subcommand_from connect' -l token-file -r -F -d 'the token that clients at a port need (mcp: made if it is missing)'

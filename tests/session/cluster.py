@@ -55,6 +55,17 @@ def use():
     check("interrupt", verdict(result) == "cancelled", result)
     caller.process.stdin.close()
     check("end", caller.rest()[1] == 0)
+    # What was asked for before the end of the input is answered, also into a file.
+    for question, wanted in (("", "hello"), ('{"type":"open","id":1,"runtime":"lua"}\n', "opened"),
+                             ('{"type":"ping","id":1}\n', "LAZ_EPROTO")):
+        with open(f"{bus.directory}/answers", "w+") as answers:
+            done = subprocess.run([lazaret, "connect", "cluster", "--config",
+                                   f"{bus.directory}/lazaret.toml"], input=question, text=True,
+                                  stdout=answers, stderr=subprocess.PIPE, timeout=HANG)
+            answers.seek(0)
+            said = answers.read()
+            check(f"into a file {wanted}", done.returncode == 0 and "hello" in said and
+                  wanted in said and "LAZ_ECLOSED" not in said, (done, said))
     check("left", worker.said("has left: it was closed"))
     check("status", worker.end() == 143)
 
@@ -275,7 +286,7 @@ def gone():
     full = bus.caller("cluster.open_timeout=0.2")
     lines, status = full.rest()
     check("full", status and not lines, (lines, status))
-    check("full", full.said("no worker of the pool has"), full.lines)
+    check("full", full.said("no worker of the pool default has"), full.lines)
     caller.process.kill()
     check("left", worker.said("has left"))
     other = bus.caller()
@@ -716,11 +727,25 @@ def wrong():
                              (["worker", "--set", 'cluster.nats.url="nats://127.0.0.1:1"'], "nats"),
                              (["worker", "--set", 'cluster.token="x"'], "absolute"),
                              (["connect", "cluster", "--set", "cluster.open_timeout=0.2"],
-                              "no worker of the pool has")):
+                              "no worker of the pool default has")):
         done = subprocess.run([lazaret, arguments[0], *arguments[1:], "--config",
                                f"{bus.directory}/lazaret.toml"], capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=HANG)
         check(f"{arguments}", done.returncode and words in done.stderr and not done.stdout, done)
+
+    # A worker that is told to use the account of a caller ends, and says so.
+    directory = f"{bus.directory}/roles"
+    made = subprocess.run([lazaret, "cluster", "init", directory, "--tenant", "acme", "--url",
+                           "nats://127.0.0.1:4222"], capture_output=True, text=True, timeout=HANG)
+    check("init", made.returncode == 0 and "nats-server -c" in made.stderr, made)
+    server = Process(["nats-server", "-c", f"{directory}/nats-server.conf", "-p", "-1"])
+    port = server.said(r"Listening for client connections on [0-9.]+:(\d+)").group(1)
+    check("ready", server.said("Server is ready"))
+    done = subprocess.run([lazaret, "worker", "--config", f"{directory}/acme-caller.toml", "--set",
+                           f'cluster.nats.url="nats://127.0.0.1:{port}"', "--set",
+                           'cluster.token=""'], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, timeout=HANG)
+    check("role", done.returncode == 126 and "configuration of a worker" in done.stderr, done)
 
 
 if __name__ == "__main__":

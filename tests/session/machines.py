@@ -518,7 +518,7 @@ def frames():
         check("hello", other.get()["type"] == "hello")
     full = bus.caller("cluster.open_timeout=0.2")
     lines, status = full.rest()
-    check("full", status == 125 and not lines and full.said("no worker of the pool has"), (status, full.lines))
+    check("full", status == 125 and not lines and full.said("no worker of the pool default has"), (status, full.lines))
     waits = bus.caller()
     others[0].process.kill()  # its place is free when its worker has noticed
     check("waits", waits.get()["type"] == "hello")
@@ -608,7 +608,7 @@ def tenants():
         lost = begin(Caller, "other-caller", "caller", "cluster.open_timeout=0.2",
                      f'cluster.token="{place}/{token}-caller.token"')
         lines, status = lost.rest()
-        check(f"other, {token}", status == 125 and not lines and lost.said("no worker of the pool has"),
+        check(f"other, {token}", status == 125 and not lines and lost.said("no worker of the pool default has"),
               (status, lines, lost.lines))
     other = begin(Process, "other-worker", "w2")
     check("other", other.said("listening at"))

@@ -118,14 +118,12 @@ static void nats_error(natsConnection *connection, natsSubscription *subscriptio
                        natsStatus status, void *user)
 {
     struct nats_state *state = user;
-    const char *text = nats_GetLastError(NULL);
+    const char *text = nats_words(status);
     char subject[LAZ_CARRIER_SUBJECT + 1], line[512];
     uint32_t what;
 
     (void)connection;
     (void)subscription;
-    if (!text || !*text)
-        text = natsStatus_GetText(status);
     if (status == NATS_NOT_PERMITTED && nats_violation(text, &what, subject)) {
         if (!nats_enter(state))
             return;
@@ -154,7 +152,7 @@ static void nats_attach(struct nats_state *state, struct laz_carrier_subscriptio
     if (s != NATS_OK) { /* with a new connection it is tried again */
         sub->nats = NULL;
         if (s != NATS_CONNECTION_CLOSED)
-            nats_log(state, LAZ_LOG_ERROR, nats_GetLastError(NULL));
+            nats_log(state, LAZ_LOG_ERROR, nats_words(s));
         return;
     }
     if (natsSubscription_SetOnCompleteCB(sub->nats, nats_done, sub) == NATS_OK) {
@@ -227,7 +225,7 @@ static void nats_send_task(struct nats_state *state, struct nats_task *task)
         s = natsConnection_Publish(state->nats, task->text, data, (int)task->len);
     /* A connection that fails is lost, which is heard of otherwise. */
     if (s == NATS_NO_MEMORY || s == NATS_MAX_PAYLOAD)
-        nats_log(state, LAZ_LOG_ERROR, nats_GetLastError(NULL));
+        nats_log(state, LAZ_LOG_ERROR, nats_words(s));
     pthread_mutex_lock(&state->lock);
     state->waiting -= task->len;
     pthread_mutex_unlock(&state->lock);

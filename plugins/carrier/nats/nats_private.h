@@ -46,6 +46,8 @@ void nats_config_free(struct nats_config *config);
 int nats_config_options(const struct nats_config *config, const struct nats_server *server,
                         natsOptions **options, struct laz_error *err);
 /* Appends the words of libnats on its last failure, in this thread, to an error. */
+/* The last words of libnats, without the place in its sources: "(conn.c:1905): ...". */
+const char *nats_words(natsStatus status);
 int nats_fail(struct laz_error *err, natsStatus status, const char *what);
 /* The subject of an error of the server that says what is not permitted: `what` is LAZ_CARRIER_*.
  * False: it says something else. */

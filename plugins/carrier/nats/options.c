@@ -197,13 +197,35 @@ void nats_config_free(struct nats_config *config)
     config->n_servers = 0;
 }
 
-int nats_fail(struct laz_error *err, natsStatus status, const char *what)
+const char *nats_words(natsStatus status)
 {
     const char *text = nats_GetLastError(NULL);
+    const char *end = text && *text == '(' ? strstr(text, "): ") : NULL;
+
+    text = end ? end + 3 : text;
+    return text && *text ? text : natsStatus_GetText(status);
+}
+
+/* What helps; "": nothing is known. */
+static const char *nats_hint(natsStatus status)
+{
+    switch (status) {
+    case NATS_NO_SERVER:
+        return "; is a nats-server running there?";
+    case NATS_CONNECTION_AUTH_FAILED:
+        return "; user and password, or the token, are not those of this server";
+    case NATS_SECURE_CONNECTION_WANTED:
+        return "; without TLS the URL of a server is nats://";
+    default:
+        return "";
+    }
+}
+
+int nats_fail(struct laz_error *err, natsStatus status, const char *what)
+{
+    const char *text = nats_words(status);
     int code = LAZ_EREFUSED;
 
-    if (!text || !*text)
-        text = natsStatus_GetText(status);
     switch (status) {
     case NATS_NO_MEMORY:
         code = LAZ_ENOMEM;
@@ -227,7 +249,7 @@ int nats_fail(struct laz_error *err, natsStatus status, const char *what)
     default:
         break;
     }
-    return laz_fail(err, code, "%s: %s", what, text);
+    return laz_fail(err, code, "%s: %s%s", what, text, nats_hint(status));
 }
 
 static natsStatus nats_config_secure(const struct nats_config *config,
@@ -291,7 +313,7 @@ int nats_config_options(const struct nats_config *config, const struct nats_serv
     natsOptions_Destroy(*options);
     *options = NULL;
     const int code = s == NATS_NO_MEMORY ? LAZ_ENOMEM : LAZ_ECONFIG;
-    return laz_fail(err, code, "%s: %s", what, nats_GetLastError(NULL));
+    return laz_fail(err, code, "%s: %s", what, nats_words(s));
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */
