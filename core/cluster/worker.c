@@ -308,7 +308,8 @@ static void worker_opening(void *user, const char *subject, const char *reply, c
         !laz_carrier_is_name(open.caller, open.caller_len) ||
         !laz_carrier_is_id(open.open, open.open_len) || worker_id(link, NULL) != 0)
         return;
-    /* The subjects are made here, of checked names: a caller cannot have others answered. */
+    /* The subjects are made here, of checked names: a caller can have nothing answered
+     * but inboxes of callers; whose, the bus says (its permissions), and not the token. */
     snprintf(caller, sizeof caller, "%.*s", (int)open.caller_len, open.caller);
     snprintf(id, sizeof id, "%.*s", (int)open.open_len, open.open);
     laz_subject_answer(answer, caller, id);

@@ -189,6 +189,7 @@ int gate_connect(const struct gate_options *options)
         rc = connect_pass(&connection, &err);
     if (rc)
         connect_say(err.text);
+    const bool is_refused = connection.pump.is_refusal;
     gate_pump_end(&connection.pump);
     if (connection.tls)
         gnutls_deinit(connection.tls);
@@ -197,5 +198,5 @@ int gate_connect(const struct gate_options *options)
     if (connection.loop)
         laz_loop_free(connection.loop);
     gate_credentials_free(&connection.credentials);
-    return rc ? 125 : 0;
+    return rc ? 125 : is_refused ? 126 : 0;
 }

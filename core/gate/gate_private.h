@@ -68,7 +68,8 @@ struct gate_pump {
     bool passed, passed_down;                      /* the other side has learned that */
     bool net_wants;                                /* TLS waits until it can write */
     bool is_pipe;                                  /* out */
-    struct laz_identities *identities;             /* NULL: bytes are not counted */
+    bool has_said, is_refusal; /* something came for the plain side, and began with a refusal */
+    struct laz_identities *identities; /* NULL: bytes are not counted */
     struct laz_identity *identity;
     void (*ended)(void *user,
                   const char *why); /* once; why NULL: both ends were done. May free it */

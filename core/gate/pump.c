@@ -7,8 +7,11 @@
 #include "gate/gate_private.h"
 
 #include "base/clock.h"
+#include "os/descriptors.h"
 #include "os/inet.h"
 #include "os/io.h"
+
+#include <string.h>
 
 #define PUMP_ROUNDS 16 /* in a turn, so that the others have theirs */
 #define PUMP_KEPT   ((size_t)4 << 10)
@@ -111,10 +114,16 @@ static const char *pump_receive(struct gate_pump *pump, char *record, bool *move
 
 static const char *pump_deliver(struct gate_pump *pump, bool *moved)
 {
+    static const char refusal[] = "{\"type\":\"failed\"";
+
     if (!pump->up.len)
         return NULL;
     const char *data = pump->up.data + pump->up_sent;
     const size_t len = pump->up.len - pump->up_sent;
+    if (!pump->has_said)
+        pump->is_refusal =
+            len >= sizeof refusal - 1 && memcmp(data, refusal, sizeof refusal - 1) == 0;
+    pump->has_said = true;
     const ssize_t n =
         pump->is_pipe ? laz_os_send_pipe(pump->out, data, len) : laz_os_send(pump->out, data, len);
     if (n < 0)
@@ -252,9 +261,10 @@ int gate_pump_begin(struct gate_pump *pump, const void *first, size_t len, struc
     pump->timer = laz_timer_new(pump->loop, pump_due, pump);
     pump->net_io = laz_io_start(pump->loop, pump->net, 0, pump_net_ready, pump);
     pump->in_io = laz_io_start(pump->loop, pump->in, 0, pump_in_ready, pump);
-    if (pump->in != pump->out)
+    const bool is_watched = pump->in != pump->out && laz_os_is_stream(pump->out);
+    if (is_watched) /* a file takes all at any time, and cannot be watched (epoll_ctl(2), EPERM) */
         pump->out_io = laz_io_start(pump->loop, pump->out, 0, pump_out_ready, pump);
-    if (!pump->timer || !pump->net_io || !pump->in_io || (pump->in != pump->out && !pump->out_io) ||
+    if (!pump->timer || !pump->net_io || !pump->in_io || (is_watched && !pump->out_io) ||
         pump->up.failed)
         return laz_error_nomem(err);
     laz_timer_start(pump->timer, 0);

@@ -572,12 +572,11 @@ static void execution_submit(struct laz_execution *execution)
     }
     if (start->is_unrecorded) {
         start->is_unrecorded = false;
-        execution_end_with(execution,
-                           laz_execution_blocked("Execution blocked: %s", start->why.text));
+        execution_end_with(execution, laz_execution_not_recorded(session, &start->why));
         return;
     }
     if (laz_audit_execute(execution, &why)) {
-        execution_end_with(execution, laz_execution_blocked("Execution blocked: %s", why.text));
+        execution_end_with(execution, laz_execution_not_recorded(session, &why));
         return;
     }
     if (session->shared->values->session.validate && !execution->request.options->no_validate &&

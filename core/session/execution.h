@@ -99,6 +99,10 @@ void laz_execution_drop_check(struct laz_execution *execution);
 
 /* execution_rules.c: a result that says why the code may not run. NULL: out of memory. */
 struct laz_result *laz_execution_blocked(const char *format, ...) LAZ_PRINTF(1, 2);
+/* The same for want of a record. The log is this side's business: who is somebody else, as the
+ * identity of the session says, is not told where it is. */
+struct laz_result *laz_execution_not_recorded(const struct laz_session *session,
+                                              const struct laz_error *why);
 /* The same for code that a hook has refused (`rc` LAZ_EREFUSED, `why` is its reason), or whose hook
  * could not be run. */
 struct laz_result *laz_execution_blocked_by_hook(int rc, const char *why);

@@ -20,6 +20,16 @@ struct laz_result *laz_execution_blocked(const char *format, ...)
     return laz_result_nothing_ran(LAZ_VERDICT_BLOCKED, NULL, text);
 }
 
+struct laz_result *laz_execution_not_recorded(const struct laz_session *session,
+                                              const struct laz_error *why)
+{
+    if (!session->identity)
+        return laz_execution_blocked("Execution blocked: %s", why->text);
+    laz_log(&session->shared->driver->log, LAZ_LOG_ERROR, "session %s: %s", session->id, why->text);
+    return laz_execution_blocked("Execution blocked: it cannot be recorded in the audit log there; "
+                                 "its operator finds out why in the log");
+}
+
 struct laz_result *laz_execution_blocked_by_hook(int rc, const char *why)
 {
     if (rc != LAZ_EREFUSED)

@@ -725,6 +725,16 @@ def bridge():
                                    f"{work}/ca.pem", "--token-file", f"{work}/token"], stdin=file,
                                   capture_output=True, text=True)
         check("file", '"hello"' in done.stdout and done.returncode == 0, done)
+        with open(f"{work}/answers", "w+") as answers:
+            done = subprocess.run([lazaret, "connect", f"tls://localhost:{server.port}", "--ca",
+                                   f"{work}/ca.pem", "--token-file", f"{work}/token"], input="",
+                                  text=True, stdout=answers, stderr=subprocess.PIPE, timeout=HANG)
+            answers.seek(0)
+            check("into a file", done.returncode == 0 and '"hello"' in answers.read(), done)
+        done = subprocess.run([lazaret, "connect", f"tls://localhost:{server.port}", "--ca",
+                               f"{work}/ca.pem"], input="", capture_output=True, text=True,
+                              timeout=HANG)
+        check("refused", done.returncode == 126 and '"failed"' in done.stdout, done)
         for options, words in ((["--token-file", f"{work}/token"], "--ca FILE"),
                                (["--ca", f"{work}/ca.pem", "--server-name", "x.example"], "not accepted"),
                                (["--ca", f"{work}/nowhere"], "nowhere"),
