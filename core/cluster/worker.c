@@ -562,6 +562,7 @@ void laz_worker_drain(struct laz_worker *worker)
     if (worker->is_draining)
         return;
     worker->is_draining = true;
+    worker_show(worker, 0, laz_places_used(worker->places)); /* before anybody is told */
     laz_log(worker->log, LAZ_LOG_INFO, "%s drains", worker->name);
     worker_beat(worker); /* at once: one that has no callers is gone before the next */
     laz_places_drain(worker->places);

@@ -112,17 +112,24 @@ static const char *pump_receive(struct gate_pump *pump, char *record, bool *move
     return gnutls_error_is_fatal((int)n) ? gnutls_strerror((int)n) : NULL;
 }
 
+/* Does what comes begin with a refusal? The type of a message is its first member. */
+static bool pump_is_refusal(const char *data, size_t len)
+{
+    static const char word[] = "failed";
+    const char *colon = memchr(data, ':', len < 16 ? len : 16);
+    const size_t left = colon ? len - (size_t)(colon - data) : 0;
+
+    return left > sizeof word + 1 && memcmp(colon + 2, word, sizeof word - 1) == 0;
+}
+
 static const char *pump_deliver(struct gate_pump *pump, bool *moved)
 {
-    static const char refusal[] = "{\"type\":\"failed\"";
-
     if (!pump->up.len)
         return NULL;
     const char *data = pump->up.data + pump->up_sent;
     const size_t len = pump->up.len - pump->up_sent;
     if (!pump->has_said)
-        pump->is_refusal =
-            len >= sizeof refusal - 1 && memcmp(data, refusal, sizeof refusal - 1) == 0;
+        pump->is_refusal = pump_is_refusal(data, len);
     pump->has_said = true;
     const ssize_t n =
         pump->is_pipe ? laz_os_send_pipe(pump->out, data, len) : laz_os_send(pump->out, data, len);

@@ -432,8 +432,11 @@ def tenants():
         subprocess.run([lazaret, "token", "new-key", f"{bus.directory}/{name}"], check=True,
                        capture_output=True)
 
+    written = []  # one that is read is not written again
+
     def token(name, key="operator", *more):
-        path = f"{bus.directory}/{name}.{key}.token"
+        path = f"{bus.directory}/{len(written)}.token"
+        written.append(path)
         done = subprocess.run([lazaret, "token", name, "--sign-with", f"{bus.directory}/{key}", *more],
                               check=True, capture_output=True, text=True)
         with open(path, "w", opener=lambda p, f: os.open(p, f, 0o600)) as file:
