@@ -87,21 +87,18 @@ static int far_start(struct laz_box *box, const struct laz_box_purpose *purpose,
                      struct laz_error *err)
 {
     struct laz_box_shared *shared = box->shared;
-    const struct laz_far_owner owner = {.line = far_line, .ended = far_ended};
-    struct laz_far_owner mine = owner;
-    int rc = 0;
 
     box->far = calloc(1, sizeof *box->far);
     if (!box->far)
         return laz_error_nomem(err);
     box->far->box = box;
-    rc = far_prepare(box->far, purpose, err);
+    const struct laz_far_owner owner = {.user = box->far, .line = far_line, .ended = far_ended};
+    int rc = far_prepare(box->far, purpose, err);
     if (!rc && !shared->fars)
         rc = laz_fars_new(shared->driver->loop, &shared->driver->log, shared->registry,
                           shared->values, &shared->fars, err);
-    mine.user = box->far;
     if (!rc)
-        rc = laz_far_open(shared->fars, &mine, &box->far->far, err);
+        rc = laz_far_open(shared->fars, &owner, &box->far->far, err);
     if (!rc)
         laz_box_step(box, LAZ_BOX_EVENT_WAIT);
     return rc;

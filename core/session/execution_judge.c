@@ -86,12 +86,15 @@ void laz_execution_end_output(struct laz_execution *execution)
     laz_output_end(&execution->result->output);
 }
 
-/* How it ended on another machine is what its host says, unless this one has ended it. */
+/* How it ended on another machine is what its host says, unless this one has ended it. `said` NULL:
+ * it was here. */
 static void execution_take_word(struct laz_execution *execution, const struct laz_box_said *said,
                                 struct laz_judgement *j)
 {
     struct laz_result *result = execution->result;
 
+    if (!said)
+        return;
     for (size_t i = 0; i < said->warnings.n; i++)
         laz_strv_add(&result->warnings, said->warnings.items[i]);
     for (size_t i = 0; i < said->denials.n; i++)
@@ -148,8 +151,7 @@ void laz_execution_judge(struct laz_execution *execution)
     evidence.agent_ended = laz_box_is_ended(box) &&
                            laz_box_agent_end(box, &evidence.agent_signal, &evidence.agent_status);
     laz_judge(&evidence, &judgement);
-    if (laz_box_is_far(box))
-        execution_take_word(execution, laz_box_said(box), &judgement);
+    execution_take_word(execution, laz_box_said(box), &judgement);
     result->cpu_us = cpu_us > execution->cpu_before_us ? cpu_us - execution->cpu_before_us : 0;
     session->cpu_us = cpu_us;
     result->verdict = judgement.verdict;

@@ -387,7 +387,7 @@ def widen():
         client.ask("close", session=session)
         for members in ({"read": [secret]}, {"sandbox": {"read": [secret]}}, {"write": ["/"]},
                         {"cwd": work}, {"directory": work}, {"config": "/etc/lazaret.toml"},
-                        {"settings": {"sandbox.read": [work]}}, {"argv": [secret]},
+                        {"settings": {"sandbox.read": [work]}},
                         {"backend": "none"}, {"backends": ["none"]},
                         {"programs": "any"}, {"env": {"A": "1"}}, {"secrets": ["x"]},
                         {"audit": "/dev/null"}, {"interpreter": "/bin/sh"},
