@@ -78,6 +78,7 @@ struct laz_secrets_item {
     char *name;
     struct laz_secret_source source;
     struct laz_secret value; /* once it was read */
+    bool is_refused;         /* its source is a mistake, which is told already */
 };
 
 struct laz_secrets {

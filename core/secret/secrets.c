@@ -34,6 +34,7 @@ static int secrets_add(struct laz_secrets *secrets, const struct laz_settings_va
                                      &item->source, err);
     if (rc && rc != LAZ_ENOMEM)
         laz_error_prefix(err, "%s: ", item->name);
+    item->is_refused = rc != 0;
     return laz_settings_wrong(values, "secrets", item->name, rc, err);
 }
 
@@ -98,6 +99,8 @@ int laz_secrets_find(struct laz_secrets *secrets, const char *name, size_t len,
     struct laz_secrets_item *item;
     int rc = secrets_item(secrets, name, len, &item, err);
 
+    if (!rc && item->is_refused)
+        rc = laz_error_set(err, LAZ_EINVAL, 0, "where this secret is read was refused");
     *source = rc ? NULL : &item->source;
     return rc;
 }
@@ -112,7 +115,9 @@ int laz_secrets_value(struct laz_secrets *secrets, const char *name, size_t len,
     if (rc)
         return rc;
     pthread_mutex_lock(&secrets->lock);
-    if (!item->value.data)
+    if (item->is_refused)
+        rc = laz_error_set(err, LAZ_EINVAL, 0, "where it is read was refused");
+    else if (!item->value.data)
         rc = laz_secret_read(&item->source, &secrets->runner, &item->value, err);
     pthread_mutex_unlock(&secrets->lock);
     if (rc)
@@ -128,7 +133,7 @@ int laz_secrets_check(struct laz_secrets *secrets, const char *name, size_t len,
     struct laz_secrets_item *item;
     int rc = secrets_item(secrets, name, len, &item, err);
 
-    if (rc)
+    if (rc || item->is_refused)
         return rc;
     rc = laz_secret_check(&item->source, &secrets->runner, err);
     if (rc)

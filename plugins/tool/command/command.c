@@ -396,7 +396,7 @@ static int command_create(const struct laz_tool_services *services, const char *
         ret = laz_fail(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
     if (!ret)
         ret = laz_options_each(services->json, tables, command_add, state, err);
-    free(tables);
+    command_forget(tables);
     if (ret)
         command_destroy(state);
     else

@@ -193,15 +193,6 @@ static char *make_notice(const struct mcp_options *given)
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* Overwrites a text that may have a secret; NULL is allowed. */
-static void mcp_wipe(char *text)
-{
-    volatile char *at = text;
-
-    while (at && *at)
-        *at++ = 0;
-}
-
 static void mcp_destroy(void *data)
 {
     struct mcp_server *server = data;
