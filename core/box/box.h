@@ -179,6 +179,7 @@ struct laz_box_purpose {
     const char *network; /* JSON list of rules */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
     bool has_credentials; /* it shows `trust` and has the `placeholders` of what boxes share */
+    const struct laz_strv *placeholders; /* in place of these, of a box without a template; NULL */
 };
 
 /* The channel of commands. */

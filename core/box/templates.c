@@ -97,6 +97,7 @@ static int templates_new(struct laz_box_shared *shared, struct laz_error *err)
 static void kind_free(struct template_kind *kind)
 {
     free(kind->options);
+    free(kind->trust);
     free(kind->tools);
     laz_strv_fini(&kind->read);
     free(kind);
@@ -108,17 +109,19 @@ static struct template_kind *templates_kind(struct laz_box_shared *shared,
     struct template_kind *kind = shared->templates->kinds;
 
     while (kind && (kind->runtime != source->runtime || kind->has_network != source->has_network ||
-                    kind->has_credentials != source->has_credentials))
+                    kind->has_credentials != source->has_credentials ||
+                    (kind->trust && strcmp(kind->trust, shared->trust) != 0)))
         kind = kind->next;
     if (kind || !(kind = calloc(1, sizeof *kind)))
         return kind;
     kind->runtime = source->runtime;
     kind->has_network = source->has_network;
     kind->has_credentials = source->has_credentials;
+    kind->trust = source->has_credentials ? laz_strdup(shared->trust) : NULL;
     kind->options = laz_strdup(source->options);
     for (size_t i = 0; source->read && i < source->read->n; i++)
         laz_strv_add(&kind->read, source->read->items[i]);
-    if (!kind->options || kind->read.failed) {
+    if (!kind->options || (source->has_credentials && !kind->trust) || kind->read.failed) {
         kind_free(kind);
         return NULL;
     }
