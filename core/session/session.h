@@ -85,6 +85,7 @@ struct laz_session {
      * NULL: the settings are wrong. */
     struct laz_network_rules *rules, *first_rules;
     bool has_network;             /* its boxes have a way out, even if nothing is permitted now */
+    bool has_credentials;         /* its boxes accept the authority of the engine, too */
     struct laz_network *network;  /* the way out of its box; NULL: none */
     struct laz_denials denials;   /* that no result has told */
     char *tools_json;             /* all of them, */

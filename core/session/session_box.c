@@ -429,6 +429,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .adds_tools = session->own_json,
             .has_tools = laz_session_n_tools(session) > 0,
             .has_network = session->has_network,
+            .has_credentials = session->has_credentials,
         };
         const struct laz_template_source source = {
             .runtime = session->runtime,
@@ -436,6 +437,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .read = &session->runtime_paths,
             .tools = session->shared_json,
             .has_network = purpose.has_network,
+            .has_credentials = purpose.has_credentials,
         };
         if (session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose, err);

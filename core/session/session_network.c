@@ -146,6 +146,7 @@ int laz_session_take_network(struct laz_session *session, const struct laz_netwo
         return rc;
     session->first_rules = laz_network_rules_hold(session->rules);
     session->has_network = laz_network_rules_ports(session->first_rules, ports) > 0;
+    session->has_credentials = session->has_network && shared->boxes && shared->boxes->trust;
     return 0;
 }
 
