@@ -328,24 +328,52 @@ static void the_lists_cannot_be_changed(void)
 /* A session without credentials gets none of a template with them, and the other way. */
 static void templates_are_of_sessions_with_the_same(void)
 {
-    struct laz_engine *engine = certificates_engine(true, "");
-    const struct laz_network_list nothing = {.size = sizeof nothing};
-    struct laz_session_options options = {.size = sizeof options, .runtime = "lua", .warm = 1};
-    const char *const code = "os.getenv('SSL_CERT_FILE')";
+    struct laz_engine *engine = certificates_engine(true, ";pool.warm=\"template\"");
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .warm = 1};
+    const char *const code = "os.getenv('SSL_CERT_FILE') or 'none'";
 
     for (int i = 0; engine && i < 4; i++) {
         struct laz_session *session = NULL;
         struct laz_error err = {0};
-        options.network = i % 2 ? &nothing : NULL;
+        engine->boxes.trust = i % 2 ? trust : NULL;
         if (laz_session_open(engine, &options, &session, &err)) {
             CU_ASSERT_TRUE(unit_skip("lua", err.text));
             break;
         }
         test_expect(session, code, LAZ_VERDICT_OK,
-                    i % 2 ? NULL : "\"/run/lazaret/certificates.pem\"");
+                    i % 2 ? "\"/run/lazaret/certificates.pem\"" : "\"none\"");
         laz_session_free(session);
     }
     laz_engine_free(engine);
+}
+
+/* As after the program that had the authority was started anew. */
+static void templates_are_of_the_present_authority(void)
+{
+    struct laz_engine *engine = certificates_engine(true, ";pool.warm=\"template\"");
+    struct laz_strv placeholders = LAZ_STRV_INIT;
+    const struct laz_session_options options = {
+        .size = sizeof options, .runtime = "lua", .warm = 1};
+    const char *const values[] = {"\"none\"", "\"first\"", "\"first\"", "\"second\""};
+
+    for (size_t i = 0; engine && i < N(values); i++) {
+        struct laz_session *session = NULL;
+        struct laz_error err = {0};
+        if (i == 1 || i == 3) {
+            laz_strv_fini(&placeholders);
+            laz_strv_add(&placeholders, i == 1 ? "LAZ_TEST_TOKEN=first" : "LAZ_TEST_TOKEN=second");
+            engine->boxes.placeholders = &placeholders;
+        }
+        if (laz_session_open(engine, &options, &session, &err)) {
+            CU_ASSERT_TRUE(unit_skip("lua", err.text));
+            break;
+        }
+        test_expect(session, "os.getenv('LAZ_TEST_TOKEN') or 'none'", LAZ_VERDICT_OK, values[i]);
+        laz_session_free(session);
+    }
+    laz_engine_free(engine);
+    laz_strv_fini(&placeholders);
 }
 
 int main(void)
@@ -355,6 +383,7 @@ int main(void)
         UNIT(a_box_with_listed_programs_shows_it),
         UNIT(the_lists_cannot_be_changed),
         UNIT(templates_are_of_sessions_with_the_same),
+        UNIT(templates_are_of_the_present_authority),
         {0},
     };
 
