@@ -6,7 +6,7 @@
 
 #include "os/confine.h"
 #include "os/streams.h"
-#include "proxy/trust.h"
+#include "proxy/authority.h"
 
 #include <stdio.h>
 

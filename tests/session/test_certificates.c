@@ -10,7 +10,6 @@
 #include "engine/engine.h"
 #include "os/directories.h"
 #include "proxy/authority.h"
-#include "proxy/trust.h"
 
 #include <arpa/inet.h>
 #include <gnutls/gnutls.h>
