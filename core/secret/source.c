@@ -122,11 +122,12 @@ void laz_secret_source_fini(struct laz_secret_source *source)
 
 void laz_secret_source_text(const struct laz_secret_source *source, struct laz_buf *text)
 {
-    static const char *const kinds[] = {[LAZ_SECRET_FILE] = "file",
-                                        [LAZ_SECRET_ENV] = "variable",
-                                        [LAZ_SECRET_COMMAND] = "program"};
+    static const char *const kinds[] = {[LAZ_SECRET_FILE] = "the file ",
+                                        [LAZ_SECRET_ENV] = "the variable ",
+                                        [LAZ_SECRET_COMMAND] = "the program "};
 
-    laz_buf_printf(text, "the %s %s", kinds[source->kind], source->where);
+    laz_buf_puts(text, kinds[source->kind]);
+    laz_buf_puts(text, source->where);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
