@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 struct laz_spawner;
+struct laz_network_rules;
 
 /* ---- the credentials of an engine ------------------------------------------------------------ */
 
@@ -55,10 +56,9 @@ void laz_credentials_catch_up(struct laz_credentials *credentials);
 void laz_credentials_json(struct laz_credentials *credentials, struct laz_buf *json);
 /* The same as a line each, for people. */
 void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *lines);
-/* What is doubtful about them: a wildcard, a host that `listed` says is not in the list. */
+/* What is doubtful about them: a wildcard, a host that the rules do not have. */
 void laz_credentials_warn(struct laz_credentials *credentials,
-                          bool (*listed)(void *user, const char *host), void *user,
-                          struct laz_strv *warnings);
+                          const struct laz_network_rules *rules, struct laz_strv *warnings);
 
 /* ---- those of a session ---------------------------------------------------------------------- */
 
@@ -77,7 +77,8 @@ int laz_credential_set_new(struct laz_credentials *credentials, const char *cons
                            struct laz_credential_set **set, struct laz_error *err);
 void laz_credential_set_free(struct laz_credential_set *set); /* NULL is allowed */
 /* Who is told of what from now on. */
-void laz_credential_set_own(struct laz_credential_set *set, const struct laz_credential_owner *owner);
+void laz_credential_set_own(struct laz_credential_set *set,
+                            const struct laz_credential_owner *owner);
 /* Are they those of the settings? Else boxes of other sessions do not have their variables. */
 bool laz_credential_set_is_usual(const struct laz_credential_set *set);
 /* Appends the variables of their placeholders, NAME=VALUE. */

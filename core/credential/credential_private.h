@@ -55,8 +55,8 @@ struct credential_item {
     char *placeholder; /* NULL: none */
     uint64_t told;     /* the proxy that was told of it, by its number; 0: none */
     bool is_read, was_read;
-    uint64_t read_ms;  /* when that was last */
-    char *failure;     /* of that; NULL: it was good */
+    uint64_t read_ms; /* when that was last */
+    char *failure;    /* of that; NULL: it was good */
     struct credential_reading *reading;
 };
 

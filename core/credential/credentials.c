@@ -5,6 +5,7 @@
 
 #include "base/container.h"
 #include "base/json_write.h"
+#include "os/trust.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,10 @@ int credential_item_new(struct laz_credentials *credentials, const char *json, b
                                     &item->words, err);
     if (!rc && item->words.kind == CREDENTIAL_NAMED && !credential_source(item, err))
         rc = laz_error_as(err, LAZ_ECONFIG);
+    if (!rc && item->words.authorities && (rc = laz_trust_file(item->words.authorities, err))) {
+        laz_error_prefix(err, "ca: ");
+        rc = laz_error_as(err, LAZ_ECONFIG);
+    }
     if (!rc)
         rc = item_placeholder(item, err);
     if (rc)
@@ -160,8 +165,10 @@ static const struct credential_item *credentials_usual(const struct laz_credenti
 
 static const char *item_kind(const struct credential_item *item)
 {
-    return item->words.user ? "basic" : item->words.field ? "header" : item->words.query ? "query"
-                                                                                         : "none";
+    return item->words.user    ? "basic"
+           : item->words.field ? "header"
+           : item->words.query ? "query"
+                               : "none";
 }
 
 /* Where its secret is read, and whether it can be, without running a command. */
@@ -255,8 +262,8 @@ void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *
         item_text(item, lines);
 }
 
-void laz_credentials_warn(struct laz_credentials *credentials, const struct laz_network_rules *rules,
-                          struct laz_strv *warnings)
+void laz_credentials_warn(struct laz_credentials *credentials,
+                          const struct laz_network_rules *rules, struct laz_strv *warnings)
 {
     const struct credential_item *item;
 

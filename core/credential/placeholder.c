@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACEHOLDER_USUAL  40u  /* characters, where the secret is not known */
-#define PLACEHOLDER_RANDOM 20u  /* at least so many are random: nothing else is taken for it */
-#define PLACEHOLDER_PREFIX 16u  /* at most so many are of the secret: "github_pat_", "sk-" */
+#define PLACEHOLDER_USUAL  40u /* characters, where the secret is not known */
+#define PLACEHOLDER_RANDOM 20u /* at least so many are random: nothing else is taken for it */
+#define PLACEHOLDER_PREFIX 16u /* at most so many are of the secret: "github_pat_", "sk-" */
 #define PLACEHOLDER_MOST   256u
 
 static const char placeholder_letters[] =
@@ -37,7 +37,8 @@ static size_t placeholder_alphabet(const char *text, size_t len)
 /* Up to the last '_' or '-' of the first characters, if only letters and digits stand before. */
 static size_t placeholder_prefix(const char *secret, size_t len)
 {
-    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+    static const char allowed[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
     size_t prefix = 0;
 
     for (size_t i = 0; i < len && i < PLACEHOLDER_PREFIX && strchr(allowed, secret[i]); i++)

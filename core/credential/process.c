@@ -36,8 +36,7 @@ static int process_spawn(struct laz_credentials *credentials, int theirs, struct
     if (rc)
         laz_error_prefix(err, "[[network.credential]] needs " LAZ_PROXY_PROGRAM
                               ", which builds with GnuTLS have: ");
-    return rc ? rc
-              : laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
+    return rc ? rc : laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
 }
 
 /* Waits for its first note. */
@@ -102,9 +101,7 @@ static bool process_hear(struct laz_credentials *credentials)
     char line[4096];
     enum proxy_note_type type;
     struct proxy_note note;
-    const ssize_t n = credentials->runs
-                          ? laz_os_read(credentials->channel, line, sizeof line)
-                          : 0;
+    const ssize_t n = credentials->runs ? laz_os_read(credentials->channel, line, sizeof line) : 0;
 
     if (n < 0) {
         laz_log(&credentials->of.driver->log, LAZ_LOG_ERROR,
@@ -157,9 +154,9 @@ static int process_prepare(struct laz_credentials *credentials, struct laz_error
     const char *slash = strrchr(credentials->of.agent, '/');
 
     if (!credentials->program)
-        credentials->program = laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM,
-                                           (int)(slash ? slash - credentials->of.agent : 0),
-                                           credentials->of.agent);
+        credentials->program =
+            laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
+                        credentials->of.agent);
     free(credentials->trust);
     credentials->trust =
         laz_strdupf("%s/trust-%" PRIu64, credentials->of.directory, ++credentials->number);

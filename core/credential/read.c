@@ -96,7 +96,8 @@ static void read_take(struct credential_item *item, int rc, struct laz_secret *s
 static void read_done(struct laz_post *post)
 {
     struct credential_reading *reading =
-        (struct credential_reading *)(void *)((char *)post - offsetof(struct credential_reading, post));
+        (struct credential_reading *)(void *)((char *)post -
+                                              offsetof(struct credential_reading, post));
     struct credential_item *item = reading->item;
 
     item->reading = NULL;

@@ -7,6 +7,7 @@
 #include "base/container.h"
 #include "base/visible.h"
 #include "os/descriptors.h"
+#include "os/files.h"
 #include "os/sockets.h"
 
 #include <errno.h>
@@ -48,10 +49,11 @@ static int set_take(struct laz_credential_set *set, const char *given, struct la
 
     if (*given != '{') {
         item = set_find(set->credentials, given);
-        return item ? set_add(set, item, err)
-                    : laz_error_set(err, LAZ_EINVAL, 0,
-                                    "credentials: the settings have none of this name; a credential "
-                                    "has the name that its host has, unless it is given another");
+        return item
+                   ? set_add(set, item, err)
+                   : laz_error_set(err, LAZ_EINVAL, 0,
+                                   "credentials: the settings have none of this name; a credential "
+                                   "has the name that its host has, unless it is given another");
     }
     rc = credential_item_new(set->credentials, given, true, &item, err);
     if (rc) {
@@ -113,7 +115,8 @@ void laz_credential_set_free(struct laz_credential_set *set)
     free(set);
 }
 
-void laz_credential_set_own(struct laz_credential_set *set, const struct laz_credential_owner *owner)
+void laz_credential_set_own(struct laz_credential_set *set,
+                            const struct laz_credential_owner *owner)
 {
     set->owner = *owner;
 }
@@ -159,12 +162,13 @@ static bool set_tell(struct credential_item *item, const char **why)
         .echo = words->echo,
     };
     struct laz_credentials *credentials = item->credentials;
+    struct laz_look look;
     int fd = -1;
 
     if (item->told == credentials->number)
         return true;
     *why = "the file of authorities cannot be read";
-    if (words->authorities && (fd = laz_os_open_read(words->authorities)) < 0)
+    if (words->authorities && (fd = laz_os_open_file(words->authorities, false, &look)) < 0)
         return false;
     *why = "the proxy of the host has ended, or has too much to do";
     const bool is_told = credential_tell(credentials, PROXY_CREDENTIAL, &note, &fd, fd >= 0);
@@ -249,8 +253,8 @@ void credential_used(struct laz_credentials *credentials, const struct proxy_not
 
     if (!name || !note->name)
         return;
-    while (i < set->n_counts && !(set->counts[i].id == note->credential &&
-                                  strcmp(set->counts[i].host, note->name) == 0))
+    while (i < set->n_counts &&
+           !(set->counts[i].id == note->credential && strcmp(set->counts[i].host, note->name) == 0))
         i++;
     if (i == set->n_counts && i < CREDENTIAL_COUNTS) {
         struct credential_count *count = laz_grow(&set->counts, &set->n_counts, sizeof *count);

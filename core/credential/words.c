@@ -133,11 +133,11 @@ static bool words_is_plain(const char *text)
 
 static bool words_is_field(const char *name, size_t len)
 {
-    static const char *const not_these[] = {"host",       "content-length", "transfer-encoding",
-                                            "connection", "upgrade",        "expect",
-                                            "te",         "trailer",        "accept-encoding",
-                                            "range",      "if-range",       "keep-alive"};
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
+    static const char *const not_these[] = {
+        "host", "content-length", "transfer-encoding", "connection", "upgrade",  "expect",
+        "te",   "trailer",        "accept-encoding",   "range",      "if-range", "keep-alive"};
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
     for (size_t i = 0; i < sizeof not_these / sizeof *not_these; i++)
         if (strlen(not_these[i]) == len && strncasecmp(not_these[i], name, len) == 0)
@@ -325,10 +325,12 @@ int credential_words_parse(const char *json, bool is_given, const struct laz_str
     if (rc == LAZ_ENOMEM)
         return laz_error_nomem(err);
     if (rc && wrong.what == LAZ_WRONG_UNKNOWN)
-        return words_wrong(err, "a credential has an unknown member; known are name, host, header, "
-                                "basic, query, secret, methods, paths, only, placeholder, ca, echo");
+        return words_wrong(err,
+                           "a credential has an unknown member; known are name, host, header, "
+                           "basic, query, secret, methods, paths, only, placeholder, ca, echo");
     if (rc)
-        return laz_error_set(err, LAZ_ECONFIG, 0, "the member \"%s\" is missing, or of another type",
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "the member \"%s\" is missing, or of another type",
                              wrong.field ? wrong.field->name : "");
     rc = words_take(&form, is_given, allow, words, err);
     laz_fields_free(&words_fields, &form);

@@ -73,7 +73,8 @@ void laz_network_rules_json(const struct laz_network_rules *rules, struct laz_bu
  * TLS or HTTP is decided by the name alone. */
 void laz_network_rules_warn(const struct laz_network_rules *rules, struct laz_strv *warnings);
 
-/* The host of a credential: a name with a port or without (443), or names below one ("*.example.com").
+/* The host of a credential: a name with a port or without (443), or names below one
+ * ("*.example.com").
  */
 struct laz_network_host {
     char name[254]; /* as names are compared; of a wildcard without "*." */

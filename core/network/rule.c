@@ -407,9 +407,9 @@ int laz_network_host_parse(const char *text, struct laz_network_host *host, stru
 {
     struct network_rule rule = {.text = NULL};
     char *whole = strstr(text, "://") ? laz_strdup(text) : laz_strdupf("https://%s", text);
-    int rc = !whole              ? laz_error_nomem(err)
-             : whole[0] == '{'   ? rule_wrong(err, "expected a name (\"api.example.com\")")
-                                 : rule_text(whole, &rule, err);
+    int rc = !whole            ? laz_error_nomem(err)
+             : whole[0] == '{' ? rule_wrong(err, "expected a name (\"api.example.com\")")
+                               : rule_text(whole, &rule, err);
 
     if (!rc && (rule.layer != NETWORK_LAYER_TLS ||
                 (rule.kind != NETWORK_RULE_NAME && rule.kind != NETWORK_RULE_WILDCARD) ||

@@ -301,14 +301,14 @@ static void a_table_reads_each_once_and_knows_near_names(void)
 static void a_file_that_code_is_shown_is_refused_where_it_could_read_it(void)
 {
     const int expected[] = {geteuid() == 0 ? 0 : LAZ_ECONFIG, 0};
-    static const char *const files[] = {"/srv/data/secret", "/srv/datax/secret"};
+    static const char *const files[2] = {"/opt/data/secret", "/opt/datax/secret"};
 
     for (size_t i = 0; i < 2; i++) {
         char *value = laz_strdupf("{ a = { file = \"%s\" } }", files[i]);
         struct laz_settings *settings = settings_of("secrets", value);
         struct laz_secrets secrets;
         struct laz_error err = {0};
-        CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.read", "[\"/srv/data\"]", &err), 0);
+        CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.read", "[\"/opt/data\"]", &err), 0);
         CU_ASSERT_EQUAL(laz_secrets_init(&secrets, laz_settings_values(settings), NULL, &err),
                         expected[i]);
         CU_ASSERT_EQUAL(strstr(err.text, "shows it to the code") != NULL, expected[i] != 0);
