@@ -178,6 +178,8 @@ bool credential_readers_end(struct laz_credentials *credentials)
 {
     struct laz_workers *readers = credentials->readers;
 
+    if (!readers)
+        return true;
     credentials->readers = NULL;
     if (laz_workers_end(readers, READ_END_MS))
         return false;
