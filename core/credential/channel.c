@@ -20,6 +20,7 @@ bool credential_tell(struct laz_credentials *credentials, enum proxy_note_type t
 
     if (!credentials->runs)
         return false;
+    laz_buf_reserve(&line, note->text_len * 6 + 4096); /* so that a secret is not moved about */
     proxy_note_make(type, note, &line);
     if (!line.failed && line.len <= LAZ_PROXY_NOTE)
         is_told = n ? laz_os_send_fds(credentials->channel, line.data, line.len, fds, n) == 0

@@ -59,6 +59,7 @@ struct credential_item {
     uint64_t read_ms; /* when that was last */
     char *failure;    /* of that; NULL: it was good */
     struct credential_reading *reading;
+    bool is_wanted; /* the proxy has none, and waits for what is read */
 };
 
 struct credential_count {
