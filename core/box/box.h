@@ -179,8 +179,9 @@ struct laz_box_purpose {
     const char *network; /* JSON list of rules */
     const struct laz_strv *credentials; /* names; NULL: all of its settings */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
-    bool has_credentials; /* it shows `trust` and has the `placeholders` of what boxes share */
-    const struct laz_strv *placeholders; /* in place of these, of a box without a template; NULL */
+    bool has_credentials; /* it shows `trust` of what boxes share, and has placeholders: */
+    const struct laz_strv *placeholders; /* its own, of one that is started cold; NULL: those that
+                                            boxes share */
 };
 
 /* The channel of commands. */

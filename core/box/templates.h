@@ -23,8 +23,8 @@ struct template_kind {
     struct template_kind *next;
     const struct laz_runtime_info *runtime;
     bool has_network, has_credentials;
-    char *trust; /* with credentials: the directory that they show */
     char *options, *tools;
+    char *credentials; /* what its templates show of them; NULL: nothing yet */
     struct laz_strv read;
     struct laz_template *current, *successor; /* NULL: none */
     unsigned failures;                        /* in a row */

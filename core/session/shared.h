@@ -58,8 +58,8 @@ int laz_session_rules_of(const struct laz_settings_values *values, struct laz_ne
                          struct laz_error *err);
 /* When all sessions are free: what they share of the network, and then of credentials. */
 void laz_sessions_end_network(struct laz_session_shared *shared);
-/* Makes those of the settings. Needs what laz_sessions_init does, all of `boxes` and `tools`. Errors:
- * as laz_credentials_new. */
+/* Makes those of the settings. Needs what laz_sessions_init does, all of `boxes` and `tools`.
+ * Errors: as laz_credentials_new. */
 int laz_sessions_begin_credentials(struct laz_session_shared *shared, struct laz_error *err);
 void laz_sessions_end_credentials(struct laz_session_shared *shared);
 /* They are left as they are, and not freed: they do not count as sessions any more. */
