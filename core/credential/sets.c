@@ -64,6 +64,22 @@ static int set_take(struct laz_credential_set *set, const char *given, struct la
     return rc;
 }
 
+/* All of the settings, in their order: of several for one request the first is used. */
+static int set_fill_usual(struct laz_credential_set *set, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (struct credential_item *item = set->credentials->items; item && !rc; item = item->next)
+        if (item->is_usual)
+            rc = set_add(set, item, err);
+    for (size_t i = 0; !rc && i < set->n / 2; i++) { /* the first of the list is the last made */
+        struct credential_item **a = &set->items[i], **b = &set->items[set->n - 1 - i], *one = *a;
+        *a = *b;
+        *b = one;
+    }
+    return rc;
+}
+
 static int set_fill(struct laz_credential_set *set, const char *const *given, size_t n,
                     struct laz_error *err)
 {
@@ -76,12 +92,7 @@ static int set_fill(struct laz_credential_set *set, const char *const *given, si
         if (rc)
             laz_error_prefix(err, "credentials[%zu]: ", i);
     }
-    if (given)
-        return rc;
-    for (struct credential_item *item = set->credentials->items; item && !rc; item = item->next)
-        if (item->is_usual)
-            rc = set_add(set, item, err);
-    return rc;
+    return rc || given ? rc : set_fill_usual(set, err);
 }
 
 int laz_credential_set_new(struct laz_credentials *credentials, const char *const *given, size_t n,

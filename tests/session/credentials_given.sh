@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # credentials_given.sh - credentials that a client of `lazaret serve` gives its sessions, by names of those of the
-# settings and by values of its own. tests/session/credentials_given.py has the cases; it runs in namespaces of
-# users and mounts, in which the authority of its server is among those of the system.
+# settings and by values of its own, also by the package for Python; and what `lazaret run` says of them.
+# tests/session/credentials_given.py has the cases; it runs in namespaces of users and mounts, in which the authority
+# of its server is among those of the system.
 . "${srcdir:-.}/tests/session/lib.sh"
 
 top=$(cd "${srcdir:-.}" && pwd)
@@ -31,7 +32,7 @@ fi
 cases=$((cases + 1)) status=0
 cp "$bundle" "$work/bundle"
 timeout -k 10 1100 setsid -w $own sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$work/bundle" "$bundle" \
-    python3 "$top/tests/session/credentials_given.py" "$lazaret" "$work" "$work/bundle" \
+    python3 "$top/tests/session/credentials_given.py" "$lazaret" "$work" "$work/bundle" "$top/clients/python/src" \
     >out 2>err </dev/null || status=$?
 [ "$status" -eq 0 ] || wrong given "status $status"
 finish
