@@ -139,6 +139,7 @@ class Request:
         line, *fields = head.split("\r\n")
         self.method, self.target = (line.split(" ") + ["", ""])[:2]
         self.fields = [tuple(part.strip() for part in field.partition(":")[::2]) for field in fields]
+        self.is_old = line.endswith("HTTP/1.0")
         self.body, self.trailers, self.is_right = b"", [], False
 
     def all(self, name):
@@ -223,7 +224,7 @@ class Handler(servers.socketserver.BaseRequestHandler):
 
     def once(self):
         request = Request(self.name, self.until(b"\r\n\r\n").decode("latin-1"))
-        self.is_last = request.one("Connection").lower() == "close"
+        self.is_last = request.one("Connection").lower() == "close" or request.is_old
         if request.one("Expect").lower() == "100-continue":
             self.request.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
         if "chunked" in request.one("Transfer-Encoding").lower():

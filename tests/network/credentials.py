@@ -355,9 +355,11 @@ class Tests:
         bundle = programs.BUNDLE
         environment = {"PATH": os.environ["PATH"], "HOME": where, "NODE_EXTRA_CA_CERTS": bundle, "PIP_CERT": bundle,
                        "REQUESTS_CA_BUNDLE": bundle, **self.given(is_full)}
+        start = time.monotonic()
         done = subprocess.run([*self.PLAIN[row.language], self.HANDS[row.language][not is_full] + row.code], cwd=where,
                               env=environment, timeout=600, text=True, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        print("%-60s %5.1f s outside" % (row.title, time.monotonic() - start), flush=True)
         if (done.stdout == row.prints) != is_full:
             self.wrong(row.title, "outside, %s: prints %r: %s" %
                        ("with the token" if is_full else "without it", done.stdout, done.stderr[-600:]))
