@@ -7,6 +7,7 @@
 #ifndef LAZ_NETWORK_NETWORK_PRIVATE_H
 #define LAZ_NETWORK_NETWORK_PRIVATE_H
 
+#include "http/http.h"
 #include "network/network.h"
 
 #include <stdatomic.h>
@@ -221,8 +222,6 @@ enum network_hello network_hello_again(const void *data, size_t len, char name[N
 
 /* ---- HTTP/1: http.c, http_head.c ------------------------------------------------------------- */
 
-#define NETWORK_HTTP_HEAD 65536 /* most bytes of a head, or of trailers */
-
 enum network_http_state {
     NETWORK_HTTP_FORWARD, /* that many bytes may be forwarded */
     NETWORK_HTTP_UPGRADE, /* the same; what follows waits for what the server says to the first
@@ -231,7 +230,7 @@ enum network_http_state {
 };
 
 /* One connection. What is not forwarded is kept by the caller, who gives it again with what came
- * since: at most NETWORK_HTTP_HEAD bytes. */
+ * since: at most LAZ_HTTP_HEAD_MOST bytes. */
 struct network_http {
     const char *name; /* that each Host has to equal; borrowed */
     uint16_t port;
@@ -239,10 +238,8 @@ struct network_http {
     char host[256];  /* REFUSED: the other host, printable; "": it is not about one */
 
     /* For http.c and http_head.c alone. */
-    int part;
-    size_t seen;     /* bytes of the line or head that is not complete, which are good so far */
-    size_t trailers; /* bytes of them */
-    uint64_t left;   /* bytes of the body, or of its chunk, that follow */
+    struct laz_http_stream stream;
+    uint64_t left; /* bytes of the body that follow a head */
     bool is_chunked;
     bool wants_upgrade, may_upgrade; /* the request does; to what is judged no more */
     bool is_first;                   /* request */
@@ -266,8 +263,6 @@ enum network_http_status {
 
 /* Judges a whole head, and takes from it what follows. NULL, or why it is refused: http_head.c. */
 const char *network_http_judge(struct network_http *http, const char *head, size_t len);
-/* The same for one line of trailers, without its end. */
-const char *network_http_judge_trailer(const char *line, size_t len);
 
 /* While an upgrade waits: what came from the server since the last call. It is forwarded in any
  * case but WRONG. */

@@ -23,6 +23,8 @@ int laz_os_look(const char *path, bool follow, struct laz_look *look);
 int laz_os_open_file(const char *path, bool wait, struct laz_look *look);
 /* Makes a symbolic link with this text. 0 or an errno. */
 int laz_os_make_link(const char *path, const char *text);
+/* The text of a symbolic link, a new string; NULL: it is none, or cannot be read. */
+char *laz_os_link_text(const char *path);
 int laz_os_write_file(const char *path, const void *data, size_t len, unsigned mode,
                       struct laz_error *err); /* creates; fails when it exists */
 /* Replaces the content of a file that exists, at a path without links, by another file that takes

@@ -4,7 +4,8 @@
  *
  * Only the structure is checked here; whether a value is right for its key shows when it is
  * converted.  A key in a later document replaces the earlier one.  Tables with free keys (those of
- * plugins, env.set, network.hosts) are merged key by key, so that one option can be changed alone.
+ * plugins, env.set, network.hosts, [secrets]) are merged key by key, so that one option can be
+ * changed alone.
  */
 #include "settings/schema.h"
 
@@ -206,6 +207,13 @@ static void check_section(struct check *check, const char *section, struct laz_t
     }
 }
 
+/* Its keys are names that the user has chosen. */
+static void check_secrets(struct check *check, struct laz_toml_node *table)
+{
+    check_merge(check, table, check->nodes->secrets);
+    check->nodes->secrets = table;
+}
+
 void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
 {
     struct check check = {toml, nodes, toml->n_problems == 0};
@@ -222,6 +230,8 @@ void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes)
                        "a list of tables, each begun by [[approve]]", &nodes->approve);
         else if (node->type != LAZ_TOML_TABLE)
             check_mismatch(&check, "", node, "a table");
+        else if (strcmp(section->name, "secrets") == 0)
+            check_secrets(&check, node);
         else
             check_section(&check, section->name, node);
     }

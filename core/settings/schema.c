@@ -32,6 +32,14 @@ const struct schema_section laz_schema_sections[] = {
             "directory of its own."},
     {"network", "What code can reach by the network: what is listed, and nothing else. See "
                 "`network.md`."},
+    {"secrets",
+     "Where the host reads secrets that code never sees, by a name of letters, digits, `_` and "
+     "`-`: "
+     "`github = { file = \"/etc/lazaret/github\" }`, `{ env = \"GITHUB_TOKEN\" }` (a variable of "
+     "the host, which `env.allow` may not pass on), or `{ command = [\"/usr/bin/pass\", \"show\", "
+     "\"github\"] }`, whose output it is. A credential of the network names one "
+     "(`secret = \"github\"`), and the providers `command` and `mcp` have `{secret.github}` in "
+     "`env` and `headers`. No value is ever shown; see `credentials.md`."},
     {"audit", "A log of what was executed and which tools were called. Changes to it can be "
               "detected: see `audit.md`."},
     {"pool", "Sessions that are kept ready."},
@@ -245,6 +253,12 @@ const struct schema_key laz_schema[] = {
     KEY("network.host.ports", PORTS, network.host_ports, "[]",
         .help = "Services of the host's loopback that code can reach as `host.lazaret:PORT`, which "
                 "a list of a session has to name as well."),
+    KEY("network.credential", CREDENTIALS, network.credentials, "[]",
+        .help = "Tables `[[network.credential]]`: as whom the host speaks for the code. `host` (of "
+                "https), what is sent (`header`, `basic` or `query`), `secret` (a name of "
+                "`[secrets]`, or where it is read), `methods`, `paths`, `only`, `placeholder`, "
+                "`ca`, `echo`, `name`. It does not allow the host: `allow` does. See "
+                "`credentials.md`."),
     KEY("artifacts.max_files", COUNT, artifacts.max_files, "32", .max = 10000,
         .help = "Number of files of one execution that are taken from `artifacts/`; 0: none, and "
                 "code finds no such directory. See `files.md`."),
@@ -389,6 +403,9 @@ const struct schema_key laz_schema[] = {
                 "to write them, the plugins in them, or a directory above."),
     {.key = NULL},
 };
+
+const struct schema_key laz_schema_secrets =
+    KEY("secrets", SECRETS, secrets, "{}", .help = "Where secrets are read, by name.");
 
 size_t laz_schema_count(void)
 {

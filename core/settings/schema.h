@@ -27,6 +27,8 @@ enum schema_kind {
     SCHEMA_VARIABLES,   /* struct laz_strv: names of environment variables */
     SCHEMA_ENVIRONMENT, /* struct laz_strv: NAME=VALUE, from a table of strings */
     SCHEMA_RULES,       /* struct laz_strv: texts; a table is its JSON object */
+    SCHEMA_CREDENTIALS, /* struct laz_strv: JSON objects, from a list of tables */
+    SCHEMA_SECRETS,     /* struct laz_strv: NAME=JSON, from a table of tables */
     SCHEMA_PORTS,       /* struct laz_strv: decimal numbers from 1 to 65535 */
     SCHEMA_HOSTS,       /* struct laz_strv: NAME=ADDRESS, from a table of strings */
     SCHEMA_ADDRESS,     /* char *: any text */
@@ -61,6 +63,7 @@ struct schema_section {
 };
 
 extern const struct schema_key laz_schema[];              /* ends with key NULL */
+extern const struct schema_key laz_schema_secrets;        /* [secrets], whose keys are free names */
 extern const struct schema_section laz_schema_sections[]; /* ends with name NULL */
 
 size_t laz_schema_count(void);
@@ -85,6 +88,12 @@ int laz_schema_convert(const struct schema_key *key, const struct laz_toml_node 
                        struct laz_settings_values *values, const struct laz_toml_node **wrong,
                        struct laz_buf *why);
 void laz_values_fini(struct laz_settings_values *values);
+
+/* values_secrets.c: the node that is not right in where a secret is read ({ file = "/x" }), or in a
+ * table of [[network.credential]], and `why`, what was expected there; NULL: all of it is right. */
+const struct laz_toml_node *laz_secret_form(const struct laz_toml_node *node, struct laz_buf *why);
+const struct laz_toml_node *laz_credential_form(const struct laz_toml_node *node,
+                                                struct laz_buf *why);
 
 /* ---- values: convert.c ----------------------------------------------------------------------- */
 
@@ -119,6 +128,7 @@ struct settings_nodes {
     struct settings_table *tables;
     size_t n_tables;
     const struct laz_toml_node *tools, *approve; /* the lists, or NULL */
+    const struct laz_toml_node *secrets;         /* the table, or NULL */
 };
 
 struct laz_settings {
@@ -135,8 +145,9 @@ bool laz_settings_is_default(const struct laz_toml_node *node);
 /* settings_secrets.c: marks the value, or each value of a table. */
 void laz_settings_mark_secret(struct laz_toml_node *node);
 /* check.c: puts the nodes of a document into `nodes`, which has the nodes in force so far; adds a
- * problem to it for each unknown key and each table of the wrong form. Tables of a plugin and
- * env.set are merged with those that they replace, so `toml` must not be shared yet. */
+ * problem to it for each unknown key and each table of the wrong form. Tables of a plugin,
+ * env.set and [secrets] are merged with those that they replace, so `toml` must not be shared yet.
+ */
 void laz_settings_check(struct laz_toml *toml, struct settings_nodes *nodes);
 
 #endif

@@ -80,8 +80,10 @@ static bool nodes_copy(struct settings_nodes *to, const struct settings_nodes *f
 {
     size_t n = laz_schema_count();
 
-    *to = (struct settings_nodes){
-        .tools = from->tools, .approve = from->approve, .n_tables = from->n_tables};
+    *to = (struct settings_nodes){.tools = from->tools,
+                                  .approve = from->approve,
+                                  .secrets = from->secrets,
+                                  .n_tables = from->n_tables};
     to->keys = calloc(n, sizeof *to->keys);
     to->tables = calloc(from->n_tables + 1, sizeof *to->tables);
     if (!to->keys || !to->tables) {
@@ -100,34 +102,47 @@ bool laz_settings_is_default(const struct laz_toml_node *node)
     return strcmp(node->toml->name, SETTINGS_DEFAULT) == 0 && !node->toml->has_lines;
 }
 
+/* Converts a node, and adds a problem that it has to `toml`; NULL: it has none. False: out of
+ * memory. */
+static bool settings_convert_one(const struct schema_key *row, const struct laz_toml_node *node,
+                                 struct laz_settings_values *values, struct laz_toml *toml)
+{
+    const struct laz_toml_node *wrong = NULL;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    laz_buf_printf(&text, "%s: expected ", row->key);
+    int rc = laz_schema_convert(row, node, values, &wrong, &text);
+    if (rc == LAZ_ECONFIG && toml) {
+        struct laz_toml_node shown = *wrong;
+        /* a secret itself may stand there */
+        shown.is_secret |= row->kind == SCHEMA_SECRETS || row->kind == SCHEMA_CREDENTIALS;
+        laz_buf_puts(&text, ", found ");
+        laz_toml_describe(&text, &shown);
+        laz_toml_add_problem(toml, wrong->line, wrong->column, "%s", laz_buf_text(&text));
+        rc = 0;
+    }
+    const bool done = !rc && !text.failed;
+    laz_buf_fini(&text);
+    return done;
+}
+
 /* Converts all nodes to values. Only nodes of `toml`, the newest document, can have a problem,
  * which is added to it; NULL: none can. False: out of memory. */
 static bool settings_convert(const struct settings_nodes *nodes, struct laz_settings_values *values,
                              struct laz_toml *toml)
 {
-    struct laz_buf text = LAZ_BUF_INIT;
     bool done = true;
 
     for (size_t i = 0; i < laz_schema_count(); i++) {
-        const struct laz_toml_node *node = nodes->keys[i], *wrong = NULL;
+        const struct laz_toml_node *node = nodes->keys[i];
         /* it matters whether python was chosen or nothing was: NULL says that nothing was */
-        if (!node ||
-            (laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
-             laz_settings_is_default(node)))
-            continue;
-        laz_buf_clear(&text);
-        laz_buf_printf(&text, "%s: expected ", laz_schema[i].key);
-        int rc = laz_schema_convert(&laz_schema[i], node, values, &wrong, &text);
-        if (rc == LAZ_ECONFIG && toml) {
-            laz_buf_puts(&text, ", found ");
-            laz_toml_describe(&text, wrong);
-            laz_toml_add_problem(toml, wrong->line, wrong->column, "%s", laz_buf_text(&text));
-        } else if (rc) {
-            done = false;
-        }
-        done = done && !text.failed;
+        if (node &&
+            !(laz_schema[i].offset == offsetof(struct laz_settings_values, session.runtime) &&
+              laz_settings_is_default(node)))
+            done = settings_convert_one(&laz_schema[i], node, values, toml) && done;
     }
-    laz_buf_fini(&text);
+    if (nodes->secrets)
+        done = settings_convert_one(&laz_schema_secrets, nodes->secrets, values, toml) && done;
     return done;
 }
 
@@ -575,6 +590,7 @@ void laz_settings_visit(const struct laz_settings *settings,
         visit_key(&state, laz_schema[i].key, settings->nodes.keys[i]);
     for (size_t i = 0; i < settings->nodes.n_tables; i++)
         visit_table(&state, &settings->nodes.tables[i]);
+    visit_key(&state, laz_schema_secrets.key, settings->nodes.secrets);
     visit_key(&state, "tools", settings->nodes.tools);
     visit_key(&state, "approve", settings->nodes.approve);
     laz_buf_fini(&state.key);

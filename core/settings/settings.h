@@ -69,11 +69,13 @@ struct laz_settings_values {
     struct {
         struct laz_strv allow; /* rules as texts; a table is its JSON object */
         struct laz_strv ports, host_ports;
-        struct laz_strv hosts; /* NAME=ADDRESS */
-        char *resolver;        /* "": the system's */
+        struct laz_strv hosts;       /* NAME=ADDRESS */
+        struct laz_strv credentials; /* JSON objects */
+        char *resolver;              /* "": the system's */
         bool deny_private;
         uint64_t max_connections, max_bytes; /* 0: any number of bytes */
     } network;
+    struct laz_strv secrets; /* NAME=JSON: where each is read */
     struct {
         uint64_t max_files, max_size;
         enum laz_collect collect;
@@ -227,5 +229,7 @@ void laz_settings_visit(const struct laz_settings *settings,
 
 /* The name of a plugin has 1 to 64 letters, digits, '_' and '-'. */
 bool laz_is_plugin_name(const char *text, size_t len);
+/* So has that of a secret. */
+bool laz_is_secret_name(const char *text, size_t len);
 
 #endif

@@ -19,6 +19,8 @@ static const struct laz_toml_node *mistakes_node(const struct laz_settings *sett
     for (size_t i = 0; i < laz_schema_count(); i++)
         if (strcmp(laz_schema[i].key, key) == 0)
             return settings->nodes.keys[i];
+    if (strcmp(key, laz_schema_secrets.key) == 0)
+        return settings->nodes.secrets;
     for (size_t i = 0; i < settings->nodes.n_tables; i++) {
         const struct settings_table *table = &settings->nodes.tables[i];
         size_t len = strlen(table->section);

@@ -50,6 +50,20 @@ static void secrets_table(struct laz_toml_node *table, const struct laz_option *
     }
 }
 
+/* What stands for a name in a credential and is none of [secrets] may be a secret itself. */
+static void secrets_names(struct laz_settings *settings)
+{
+    const struct schema_key *row = laz_schema_find("network", "credential", 10);
+    const struct laz_toml_node *list = row ? settings->nodes.keys[row - laz_schema] : NULL;
+
+    for (struct laz_toml_node *item = list ? list->first : NULL; item; item = item->next) {
+        struct laz_toml_node *name = laz_toml_get(item, "secret");
+        if (name && laz_toml_is_text(name) &&
+            !(settings->nodes.secrets && laz_toml_get(settings->nodes.secrets, name->text)))
+            name->is_secret = true;
+    }
+}
+
 void laz_settings_mark_secrets(struct laz_settings *settings,
                                bool (*options)(void *user, const char *section, const char *name,
                                                const struct laz_option **options),
@@ -57,6 +71,7 @@ void laz_settings_mark_secrets(struct laz_settings *settings,
 {
     struct settings_nodes *nodes = &settings->nodes;
 
+    secrets_names(settings);
     for (size_t i = 0; i < nodes->n_tables; i++) {
         const struct laz_option *found = NULL;
         struct laz_toml_node *table = (struct laz_toml_node *)nodes->tables[i].node;

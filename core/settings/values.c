@@ -201,6 +201,49 @@ static int values_rules(struct values_job *job, const struct laz_toml_node *node
     return failed || list->failed ? LAZ_ENOMEM : 0;
 }
 
+static void values_add_json(struct laz_strv *list, const char *name,
+                            const struct laz_toml_node *node)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_json_write write = {.to = &json};
+
+    laz_toml_json(&write, NULL, node);
+    laz_strv_addf(list, "%s%s%s", name ? name : "", name ? "=" : "", laz_buf_text(&json));
+    list->failed |= json.failed;
+    laz_buf_fini(&json);
+}
+
+static int values_credentials(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv *list = field;
+
+    if (node->type != LAZ_TOML_ARRAY)
+        return values_mismatch(job, node);
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        job->wrong = laz_credential_form(item, job->why);
+        if (job->wrong)
+            return LAZ_ECONFIG;
+        values_add_json(list, NULL, item);
+    }
+    return list->failed ? LAZ_ENOMEM : 0;
+}
+
+static int values_secrets(struct values_job *job, const struct laz_toml_node *node, void *field)
+{
+    struct laz_strv *list = field;
+
+    for (const struct laz_toml_node *item = node->first; item; item = item->next) {
+        if (!laz_is_secret_name(item->key, item->key_len))
+            return values_wrong(job, item,
+                                "a name of at most 64 letters, digits, '_' and '-' for a secret");
+        job->wrong = laz_secret_form(item, job->why);
+        if (job->wrong)
+            return LAZ_ECONFIG;
+        values_add_json(list, item->key, item);
+    }
+    return list->failed ? LAZ_ENOMEM : 0;
+}
+
 static int values_ports(struct values_job *job, const struct laz_toml_node *node, void *field)
 {
     struct laz_strv *list = field;
@@ -458,6 +501,11 @@ static const struct {
     [SCHEMA_ENVIRONMENT] = {"table of strings", "a table of strings", values_environment, true},
     [SCHEMA_RULES] = {"list of strings or tables", "a list of strings and tables", values_rules,
                       true},
+    [SCHEMA_CREDENTIALS] = {"list of tables",
+                            "a list of tables, each begun by "
+                            "[[network.credential]]",
+                            values_credentials, true},
+    [SCHEMA_SECRETS] = {"table of tables", "a table", values_secrets, true},
     [SCHEMA_PORTS] = {"list of ports", "a list of ports", values_ports, true},
     [SCHEMA_HOSTS] = {"table of strings", "a table of strings", values_hosts, true},
     [SCHEMA_ADDRESS] = {"address", "an address in quotes (\"10.0.0.53\"), or \"\" for none",
@@ -527,5 +575,6 @@ void laz_values_fini(struct laz_settings_values *values)
         else if (values_kinds[row->kind].is_list)
             laz_strv_fini(field);
     }
+    laz_strv_fini(&values->secrets);
     memset(values, 0, sizeof *values);
 }

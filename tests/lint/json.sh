@@ -15,6 +15,7 @@ core/network/denials.c        TOML, the line that would permit a name
 core/network/rule.c           TOML and JSON that messages show as examples
 core/session/result.c         the result when there is no memory to write it, a constant
 core/settings/schema.c        TOML, a default
+core/settings/values_secrets.c TOML that messages show as examples
 core/base/limits.c            the default limits, a constant
 '
 

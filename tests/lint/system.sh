@@ -9,7 +9,7 @@
 c='assert ctype errno float inttypes limits locale math setjmp signal stdarg stdatomic stdbool stddef
     stdint stdio stdlib string time'
 every='getopt pthread strings sys/types unistd'
-wrapped='ares cJSON curl/curl gnutls/abstract gnutls/gnutls gnutls/x509 idn2 ltdl microhttpd nettle/eddsa nettle/sha2 nettle/version uv' # by whom: layers.sh
+wrapped='ares cJSON curl/curl gnutls/abstract gnutls/crypto gnutls/gnutls gnutls/x509 idn2 ltdl microhttpd nettle/eddsa nettle/sha2 nettle/version uv' # by whom: layers.sh
 
 calls='accept4?|bind|chmod|chown|connect|dlopen|dlsym|dup[23]?|epoll_[a-z0-9]+|execv[pe]*'
 calls="$calls|explicit_bzero|fchmod|fchown|fcntl|fork|fstat|geteuid|getuid|gmtime_r|inet_pton|ioctl|kill"

@@ -116,7 +116,7 @@ static void settings_schema_has_every_key(void)
               "sandbox.protect sandbox.tmp_size sandbox.tty limits.cpu limits.memory limits.fsize "
               "limits.nproc limits.nofile limits.session_cpu limits.stack env.allow env.set "
               "network.allow network.ports network.hosts network.resolver network.deny_private "
-              "network.max_connections network.max_bytes network.host.ports artifacts.max_files "
+              "network.max_connections network.max_bytes network.host.ports network.credential artifacts.max_files "
               "artifacts.max_size artifacts.collect audit.file audit.on_error audit.sync pool.size "
               "pool.warm pool.reset pool.preload pool.max_sessions pool.max_waiting "
               "pool.renew_after mcp.session_timeout mcp.structured mcp.description_size "

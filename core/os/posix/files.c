@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -273,4 +274,12 @@ bool laz_posix_is_named(int fd, const char *path, struct stat *st)
 int laz_os_make_link(const char *path, const char *text)
 {
     return symlink(text, path) ? errno : 0;
+}
+
+char *laz_os_link_text(const char *path)
+{
+    char text[PATH_MAX];
+    const ssize_t len = readlink(path, text, sizeof text);
+
+    return len > 0 && (size_t)len < sizeof text ? laz_strndup(text, (size_t)len) : NULL;
 }

@@ -11,6 +11,7 @@
 #include "os/current_process.h"
 #include "os/descriptors.h"
 #include "os/encoding.h"
+#include "os/files.h"
 #include "os/input.h"
 #include "os/io.h"
 #include "os/paths.h"
@@ -48,6 +49,7 @@ IGNORES(laz_os_shared_clean, const char *parent)
 GIVES(bool, laz_os_is_placeholder, false, const struct laz_look *look)
 GIVES(int, laz_os_placeholder_take, laz_error_set(err, LAZ_EREFUSED, 0, "there are no placeholders"),
       const char *directory, const char *name, const char *text, int *fd, struct laz_error *err)
+GIVES(char *, laz_os_link_text, NULL, const char *path)
 GIVES(int, laz_os_hold, -1, const char *path)
 IGNORES(laz_os_placeholder_drop, const char *directory, const char *name, int *fd)
 
