@@ -64,6 +64,8 @@ DEMANDS = {
     "bad.data.example.test": Demand("header", BEARER),
     "echo.data.example.test": Demand("header", BEARER, echo="allow"),
 }
+# By their first label, those on the usual port.
+HOSTS = {name.split(".")[0]: name for name in DEMANDS if ":" not in name}
 
 
 def table():

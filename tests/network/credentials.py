@@ -11,6 +11,7 @@ them (credential_marks.py). LAZARET_TEST_FULL=yes: all rows and cuts."""
 import base64
 import concurrent.futures
 import json
+import logging
 import os
 import re
 import socket
@@ -22,13 +23,11 @@ import time
 
 import credential_servers
 import programs
-import servers
 import world
-from credential_servers import DEMANDS, Handler, leaks
+from credential_servers import DEMANDS, HOSTS, leaks
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL = os.environ.get("LAZARET_TEST_FULL") == "yes"
-HOSTS = {name.split(".")[0]: name for name in DEMANDS if ":" not in name}
 ALLOW = ["https://api.example.test", "https://api.example.test:8443", "https://git.example.test",
          "https://pypi.example.test", "https://*.data.example.test", "http://web.example.test"]
 
@@ -152,7 +151,8 @@ class Tests:
         os.mkdir(self.directory)
         self.servers = credential_servers.Servers(self.directory, os.path.dirname(self.said["ca"]))
         self.seen = self.servers.seen
-        self.failures, self.count = [], 0
+        self.failures, self.count, self.logged = [], 0, []
+        self.audit, self.reach = os.path.join(self.directory, "audit.log"), REACH
 
     def wrong(self, name, what):
         self.failures.append("%s: %s" % (name, what))
@@ -418,7 +418,7 @@ class Tests:
             "session": {"timeout": 0, "deadline": 0, "start_timeout": 600},
             "limits": {"memory": "3GiB", "nproc": 300, "nofile": 1024, "fsize": "200MiB", "cpu": "unlimited"},
             "sandbox": {"programs": "any", "tmp_size": "256MiB"},
-            "audit": {"file": os.path.join(self.directory, "audit.log")},
+            "audit": {"file": self.audit},
             "network": {"allow": ALLOW, "max_bytes": "1GiB"},
         }
         with open(path, "w", encoding="utf-8") as file:
@@ -476,6 +476,8 @@ def main():
         import credential_marks
         sys.path.insert(0, os.path.join(HERE, "../../clients/python/src"))
         import lazaret
+        logging.getLogger("lazaret").addHandler(credential_marks.Logged(tests.logged))
+        logging.getLogger("lazaret").setLevel(logging.DEBUG)
         command, path = world.lazaret_of(words[0]), tests.configuration()
         with lazaret.Server(command, config=path, start_timeout=600) as server:
             session = tests.run(lazaret, server, part, only)
