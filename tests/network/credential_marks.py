@@ -147,8 +147,7 @@ def processes(tests, server, searches):
 
 def commands(tests, command, path, searches):
     """What the command shows and logs."""
-    code = "\n".join(line for line in tests.reach.splitlines()) + \
-        "\nprint(raw(%r, b'GET /x HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n')[:12])\nkept = %r" % \
+    code = tests.reach + "\nprint(raw(%r, b'GET /x HTTP/1.1\\r\\nHost: %s\\r\\nConnection: close\\r\\n\\r\\n')[:12], %r)" % \
         (tests.host, tests.host, tests.second)
     given = os.path.join(tests.directory, "code.py")
     with open(given, "w", encoding="utf-8") as file:
@@ -176,7 +175,7 @@ def mcp(tests, command, path, searches):
                                                      "clientInfo": {"name": "tests", "version": "1"}}},
         {"method": "notifications/initialized"},
         {"id": 2, "method": "tools/call", "params": {"name": "execute", "arguments": {
-            "language": "python", "code": tests.reach + "\nprint(raw(%r, %r))\nprint(%r)" %
+            "runtime": "python", "code": tests.reach + "\nprint(raw(%r, %r))\nprint(%r)" %
             (tests.bad, ("GET /script HTTP/1.1\r\nHost: %s\r\n\r\n" % tests.bad).encode(), tests.second)}}}]
     process = subprocess.Popen([command, "mcp", "--config", path, "--verbose"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)

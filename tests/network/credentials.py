@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Credentials that code uses and never sees: credentials.py LAZARET [--only PART] [--row TEXT], within
-world.py --with own; --outside: only what is done without a box.
+world.py --with own; --outside: only what is done without a box; --repeated: only one program of each language, and
+what is done in sessions.
 
 The servers are those of credential_servers.py, which demand tokens. Everything is done twice: without a box and with
 the token, which shows that the test can tell; and in sessions, which have no token. Parts: requests and answers that
@@ -41,7 +42,7 @@ def raw(host, data, port=443):
     """Sends it over TLS; all that is answered. The machine may be busy: silence that lasts is an error."""
     said = b""
     try:
-        with TRUST.wrap_socket(socket.create_connection((host, port), 120), server_hostname=host) as stream:
+        with TRUST.wrap_socket(socket.create_connection((host, port), 60), server_hostname=host) as stream:
             try:
                 for at in range(0, len(data), 16384):
                     stream.sendall(data[at:at + 16384])
@@ -144,7 +145,8 @@ def parts_of(answer):
 class Tests:
     """What was found wrong, and the servers."""
 
-    def __init__(self):
+    def __init__(self, is_repeated):
+        self.is_repeated = is_repeated
         with open(os.environ["LAZARET_WORLD"], encoding="utf-8") as file:
             self.said = json.load(file)
         self.directory = os.path.join(os.path.dirname(os.environ["LAZARET_WORLD"]), "credentials")
@@ -386,12 +388,14 @@ class Tests:
                 print("skipped: %s is not installed: %s" % (missing, row.title))
             else:
                 chosen.append(row)
+        first = {row.language: row for row in reversed(chosen)}
+        if self.is_repeated:
+            chosen = list(first.values())
         self.count += len(chosen)
         with concurrent.futures.ThreadPoolExecutor(3) as threads:
-            list(threads.map(lambda row: self.outside(row, True), chosen))
+            list(threads.map(lambda row: self.outside(row, True), [] if self.is_repeated else chosen))
             # One of each language, and git, pip: the demand is the same.
-            first = {row.language: row for row in reversed(chosen)}
-            bare = [row for row in chosen if FULL or first[row.language] is row or re.search("git|pip", row.title)]
+            bare = [] if self.is_repeated else [row for row in chosen if FULL or first[row.language] is row or re.search("git|pip", row.title)]
             list(threads.map(lambda row: self.outside(row, False), bare))
             if server:
                 runs = [(row, False) for row in chosen]
@@ -443,7 +447,8 @@ class Tests:
                 if row.answer:
                     self.answer(session, row)
                 else:
-                    self.arrives(row)
+                    if not self.is_repeated:
+                        self.arrives(row)
                     if session:
                         self.request(session, row)
         self.timed("raw")
@@ -469,7 +474,7 @@ def main():
     words = sys.argv[1:]
     only = words[words.index("--row") + 1] if "--row" in words else ""
     part = words[words.index("--only") + 1] if "--only" in words else "all"
-    tests = Tests()
+    tests = Tests("--repeated" in words)
     if words[0] == "--outside":
         tests.run(None, None, part, only)
     else:
