@@ -8,6 +8,7 @@
 
 #include "base/host_port.h"
 #include "lines/lines.h"
+#include "os/confine.h"
 #include "os/descriptors.h"
 #include "os/inet.h"
 #include "os/input.h"
@@ -170,7 +171,7 @@ static int connect_pass(struct connection *connection, struct laz_error *err)
     };
     rc = gate_pump_begin(&connection->pump, NULL, 0, err);
     if (!rc)
-        rc = gate_confine(err);
+        rc = laz_os_confine_helper(err);
     while (!rc && !connection->is_over)
         laz_loop_step(connection->loop, LAZ_LOOP_FOREVER);
     if (!rc && *connection->why)

@@ -4,7 +4,7 @@
  * lazaret-gate is a program of its own, in front of `lazaret serve` (clients of other machines, by
  * TLS) and in front of a client (`lazaret connect`).  What strangers send is parsed there and
  * nowhere else: a process that has the key of the server and its sockets, and nothing more
- * (confine.c).  The server learns of a client when that has shown who it is, and gets the end of a
+ * (os/confine.h).  The server learns of a client when that has shown who it is, and gets the end of a
  * connection to it by a socket that keeps messages apart, with a note.
  *
  * Descriptors of the gate of a server: 0 is that socket, 3 listens. */

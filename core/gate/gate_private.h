@@ -46,11 +46,6 @@ int gate_session_new(const struct gate_credentials *credentials, bool is_server,
 int gate_certificate_check(gnutls_session_t tls, bool *has_one, char name[LAZ_IDENTITY_MAX + 1],
                            int64_t *expires_s, struct laz_error *err);
 
-/* ---- confine.c ------------------------------------------------------------------------------- */
-
-/* From here on the process opens, connects and starts nothing. */
-int gate_confine(struct laz_error *err);
-
 /* ---- pump.c: bytes, both ways ---------------------------------------------------------------- */
 
 /* Bytes between TLS and a plain connection: a socket, or standard input and output. */

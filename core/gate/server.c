@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/container.h"
 #include "base/log.h"
+#include "os/confine.h"
 #include "os/descriptors.h"
 #include "os/fd_passing.h"
 #include "os/inet.h"
@@ -529,7 +530,7 @@ static int server_begin(struct gate_server *server, struct laz_error *err)
     if (!server->again || !server->listener_io || !server->channel_io)
         return laz_error_nomem(err);
     rc = laz_os_nonblock(0, true, err);
-    return rc ? rc : gate_confine(err);
+    return rc ? rc : laz_os_confine_helper(err);
 }
 
 int gate_serve(const struct gate_options *options)

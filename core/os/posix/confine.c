@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* confine.c - what the process that talks to strangers can do: read, write, accept.
- * Side: gate.  Input trusted: -.
+/* confine.c - what a process of ours that talks to strangers can do: read, write, accept.
+ * System: POSIX; the filter is Linux's.
  *
- * All files were read, and the connections of a client made, before.  From here on a fault in what
- * parses TLS is worth the key of the server, and the bytes of its clients, but neither a file, nor
- * a process, nor another connection. */
-#include "gate/gate_private.h"
+ * All files were read, and its connections made, before.  From here on a fault in what parses TLS
+ * is worth the keys of that process, and the bytes of those who are connected, but neither a file,
+ * nor a process, nor another connection. */
+#include "os/confine.h"
 
 #include "os/current_process.h"
 #include "os/filter.h"
 #include "os/namespaces.h"
 #include "os/users.h"
 
-int gate_confine(struct laz_error *err)
+int laz_os_confine_helper(struct laz_error *err)
 {
     int rc = laz_os_no_new_privs(err);
 

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/* echo.c - is a secret in what a server sends?
+ * Side: proxy.  Input trusted: no.
+ *
+ * One automaton for each secret finds it as it is, and in base64 wherever in a longer text it
+ * begins (Aho and Corasick: a state for each beginning of a pattern).  It runs over three readings
+ * of the stream: the bytes, what they are without the escapes of URLs (RFC 3986, 2.1), and without
+ * those of JSON (RFC 8259, 7).  Line breaks are left out, which base64 in mails has.
+ *
+ * Bytes that may be the beginning of a secret are kept back until it is known; fewer than
+ * ECHO_KEPT characters tell nothing, and would hold up streams whose pieces end with them. */
+#include "proxy/proxy_private.h"
+
+#include "base/base64.h"
+#include "base/json_text.h" /* laz_hex_digit */
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ECHO_KEPT     4u
+#define ECHO_SECRET   96u  /* bytes of a secret that are searched for */
+#define ECHO_LENGTH   136u /* of a pattern: base64 of these and two more */
+#define ECHO_PATTERNS 7u
+
+struct proxy_pattern {
+    unsigned holders;
+    uint8_t class_of[256]; /* 0: in no pattern */
+    size_t n_classes;
+    size_t n_nodes;
+    uint16_t *next; /* of each node, for each class */
+    uint16_t depth[ECHO_PATTERNS * ECHO_LENGTH + 1];
+    bool is_end[ECHO_PATTERNS * ECHO_LENGTH + 1];
+};
+
+/* ---- patterns -------------------------------------------------------------------------------- */
+
+static void pattern_add(struct proxy_pattern *pattern, const char *text, size_t len)
+{
+    size_t node = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        uint16_t *next =
+            &pattern->next[node * pattern->n_classes + pattern->class_of[(unsigned char)text[i]]];
+        if (!*next) {
+            pattern->depth[pattern->n_nodes] = (uint16_t)(i + 1);
+            *next = (uint16_t)pattern->n_nodes++;
+        }
+        node = *next;
+    }
+    pattern->is_end[node] = true;
+}
+
+/* Breadth first: where no pattern goes on, the longest end of what was read that begins one does.
+ */
+static bool pattern_link(struct proxy_pattern *pattern)
+{
+    const size_t n = pattern->n_classes;
+    uint16_t *fail = calloc(pattern->n_nodes, sizeof *fail);
+    uint16_t *queue = calloc(pattern->n_nodes, sizeof *queue);
+    size_t first = 0, last = 0;
+
+    for (size_t c = 0; fail && queue && c < n; c++)
+        if (pattern->next[c])
+            queue[last++] = pattern->next[c];
+    while (first < last) {
+        const uint16_t node = queue[first++];
+        for (size_t c = 0; c < n; c++) {
+            uint16_t *to = &pattern->next[node * n + c];
+            const uint16_t other = pattern->next[fail[node] * n + c];
+            if (*to) {
+                fail[*to] = other;
+                queue[last++] = *to;
+                pattern->is_end[*to] |= pattern->is_end[other];
+            } else {
+                *to = other;
+            }
+        }
+    }
+    const bool is_made = fail && queue;
+    free(fail);
+    free(queue);
+    return is_made;
+}
+
+/* What of base64 is the same whatever stands before and behind: with `before` bytes before in its
+ * group, the characters that have bits of the secret only. */
+static void pattern_base64(const char *secret, size_t len, size_t before, struct laz_buf *text)
+{
+    static const size_t skipped[] = {0, 2, 3};
+    char bytes[ECHO_SECRET + 2] = {0};
+    struct laz_buf whole = LAZ_BUF_INIT;
+
+    memcpy(bytes + before, secret, len);
+    laz_base64_encode(&whole, bytes, before + len);
+    const size_t end = (before + len) * 8 / 6;
+    if (!whole.failed && end > skipped[before])
+        laz_buf_append(text, whole.data + skipped[before], end - skipped[before]);
+    text->failed |= whole.failed;
+    laz_wipe(bytes, sizeof bytes);
+    if (whole.data)
+        laz_wipe(whole.data, whole.len);
+    laz_buf_fini(&whole);
+}
+
+static void pattern_for_urls(struct laz_buf *text, const struct laz_buf *other)
+{
+    laz_buf_append(text, other->data, other->len);
+    for (size_t i = 0; i < text->len; i++)
+        text->data[i] = text->data[i] == '+' ? '-' : text->data[i] == '/' ? '_' : text->data[i];
+}
+
+static void pattern_count_classes(struct proxy_pattern *pattern, const struct laz_buf *texts)
+{
+    pattern->n_classes = 1;
+    for (size_t k = 0; k < ECHO_PATTERNS; k++)
+        for (size_t i = 0; i < texts[k].len; i++) {
+            uint8_t *class = &pattern->class_of[(unsigned char)texts[k].data[i]];
+            if (!*class)
+                *class = (uint8_t)pattern->n_classes++;
+        }
+}
+
+struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len)
+{
+    struct proxy_pattern *pattern = calloc(1, sizeof *pattern);
+    struct laz_buf texts[ECHO_PATTERNS] = {LAZ_BUF_INIT};
+    size_t total = 1;
+    bool failed = !pattern;
+
+    len = len < ECHO_SECRET ? len : ECHO_SECRET;
+    laz_buf_append(&texts[0], secret, len);
+    for (size_t k = 0; k < 3; k++) {
+        pattern_base64(secret, len, k, &texts[1 + k]);
+        pattern_for_urls(&texts[4 + k], &texts[1 + k]);
+    }
+    for (size_t k = 0; k < ECHO_PATTERNS; k++) {
+        failed |= texts[k].failed;
+        total += texts[k].len;
+    }
+    if (!failed) {
+        pattern_count_classes(pattern, texts);
+        pattern->n_nodes = 1;
+        pattern->next = calloc(total * pattern->n_classes, sizeof *pattern->next);
+        failed = !pattern->next;
+    }
+    for (size_t k = 0; k < ECHO_PATTERNS; k++) {
+        if (!failed && texts[k].len)
+            pattern_add(pattern, texts[k].data, texts[k].len);
+        if (texts[k].data)
+            laz_wipe(texts[k].data, texts[k].len);
+        laz_buf_fini(&texts[k]);
+    }
+    if (pattern)
+        pattern->holders = 1;
+    if (!failed && pattern_link(pattern))
+        return pattern;
+    proxy_pattern_drop(pattern);
+    return NULL;
+}
+
+struct proxy_pattern *proxy_pattern_hold(struct proxy_pattern *pattern)
+{
+    if (pattern)
+        pattern->holders++;
+    return pattern;
+}
+
+void proxy_pattern_drop(struct proxy_pattern *pattern)
+{
+    if (!pattern || --pattern->holders)
+        return;
+    if (pattern->next)
+        laz_wipe(pattern->next, pattern->n_nodes * pattern->n_classes * sizeof *pattern->next);
+    free(pattern->next);
+    laz_wipe(pattern, sizeof *pattern);
+    free(pattern);
+}
+
+/* ---- a stream -------------------------------------------------------------------------------- */
+
+void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern)
+{
+    echo->pattern = pattern;
+    echo->offset = 0;
+    for (size_t i = 0; i < PROXY_READINGS; i++) {
+        struct proxy_reading *reading = &echo->readings[i];
+        reading->state = reading->pending = reading->digits = 0;
+        reading->n = 0;
+    }
+}
+
+/* One character of a reading, which began at `start`. True: it ends the secret. */
+static bool reading_take(const struct proxy_pattern *pattern, struct proxy_reading *reading,
+                         unsigned char c, uint64_t start)
+{
+    if (c == '\n' || c == '\r')
+        return false;
+    reading->state = pattern->next[reading->state * pattern->n_classes + pattern->class_of[c]];
+    reading->starts[reading->n++ % PROXY_DEPTH] = start;
+    return pattern->is_end[reading->state];
+}
+
+/* Escapes of URLs: %41. What is none is taken as it is. */
+static bool reading_percent(const struct proxy_pattern *pattern, struct proxy_reading *reading,
+                            unsigned char c, uint64_t offset)
+{
+    const int digit = laz_hex_digit((char)c);
+    bool found = false;
+
+    if (reading->digits == 2 && digit >= 0) {
+        const unsigned high = (unsigned)laz_hex_digit((char)reading->pending);
+        reading->digits = 0;
+        return reading_take(pattern, reading, (unsigned char)(high << 4 | (unsigned)digit),
+                            offset - 2);
+    }
+    if (reading->digits == 1 && digit >= 0) {
+        reading->digits = 2;
+        reading->pending = c;
+        return false;
+    }
+    if (reading->digits)
+        found = reading_take(pattern, reading, '%', offset - reading->digits);
+    if (reading->digits == 2)
+        found |= reading_take(pattern, reading, (unsigned char)reading->pending, offset - 1);
+    reading->digits = c == '%';
+    return found || (c != '%' && reading_take(pattern, reading, c, offset));
+}
+
+/* A character of JSON by its number, in UTF-8. */
+static bool reading_unicode(const struct proxy_pattern *pattern, struct proxy_reading *reading,
+                            uint32_t code, uint64_t start)
+{
+    if (code < 0x80)
+        return reading_take(pattern, reading, (unsigned char)code, start);
+    if (code < 0x800)
+        return reading_take(pattern, reading, (unsigned char)(0xc0 | code >> 6), start) |
+               reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)), start);
+    return reading_take(pattern, reading, (unsigned char)(0xe0 | code >> 12), start) |
+           reading_take(pattern, reading, (unsigned char)(0x80 | (code >> 6 & 0x3f)), start) |
+           reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)), start);
+}
+
+/* Escapes of JSON. `digits`: 1 behind a backslash, 2 to 5 behind \u and its digits so far. */
+static bool reading_json(const struct proxy_pattern *pattern, struct proxy_reading *reading,
+                         unsigned char c, uint64_t offset)
+{
+    const int digit = laz_hex_digit((char)c);
+
+    if (reading->digits >= 2 && digit >= 0) {
+        reading->pending = reading->pending << 4 | (uint32_t)digit;
+        if (++reading->digits < 6)
+            return false;
+        reading->digits = 0;
+        return reading_unicode(pattern, reading, reading->pending, offset - 5);
+    }
+    if (reading->digits == 1) {
+        reading->digits = c == 'u' ? 2 : 0;
+        reading->pending = 0;
+        if (c == 'u' || c == 'n' || c == 'r') /* the last two: line breaks */
+            return false;
+        c = c == 't' ? '\t' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
+        return reading_take(pattern, reading, c, offset - 1);
+    }
+    reading->digits = c == '\\';
+    return c != '\\' && reading_take(pattern, reading, c, offset);
+}
+
+bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold)
+{
+    const struct proxy_pattern *pattern = echo->pattern;
+
+    *hold = 0;
+    if (!pattern)
+        return false;
+    for (size_t i = 0; i < len; i++, echo->offset++) {
+        const unsigned char c = (unsigned char)data[i];
+        if (reading_take(pattern, &echo->readings[0], c, echo->offset) |
+            reading_percent(pattern, &echo->readings[1], c, echo->offset) |
+            reading_json(pattern, &echo->readings[2], c, echo->offset))
+            return true;
+    }
+    for (size_t i = 0; i < PROXY_READINGS; i++) {
+        const struct proxy_reading *reading = &echo->readings[i];
+        const uint16_t depth = pattern->depth[reading->state];
+        if (depth < ECHO_KEPT)
+            continue;
+        const uint64_t start = reading->starts[(reading->n - depth) % PROXY_DEPTH];
+        if (echo->offset - start > *hold)
+            *hold = (size_t)(echo->offset - start);
+    }
+    return false;
+}
+
+bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len)
+{
+    static const struct proxy_reading none;
+    struct proxy_echo echo;
+    size_t hold;
+
+    for (size_t i = 0; i < PROXY_READINGS; i++)
+        echo.readings[i] = none;
+    proxy_echo_begin(&echo, pattern);
+    return proxy_echo_feed(&echo, data, len, &hold);
+}
