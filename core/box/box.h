@@ -55,6 +55,9 @@ struct laz_box_shared {
     struct laz_spawner *spawner;
     const char *directory; /* /tmp/lazaret-..., with everything of the engine in it */
     const char *agent;     /* path of lazaret-agent */
+    const char *trust; /* for those with credentials: a directory with lists of authorities, which
+                          all users can read (struct laz_policy_session); NULL: there is none */
+    const struct laz_strv *placeholders; /* NAME=VALUE, for the same; NULL: none */
     struct laz_programs_store programs;
     struct laz_staged *staged;   /* agent and runtimes */
     struct laz_uids *uids;       /* as root */
@@ -63,8 +66,9 @@ struct laz_box_shared {
     char *no_scope;   /* why nothing came of it, or none was asked; NULL: none is needed */
     bool groups_lost; /* that was reported */
     struct laz_backend_choice choice;
-    bool of_tenants; /* strangers to each other have sessions here: a backend that does not give each
-                        its own view of files and processes is no candidate, and neither is none */
+    bool
+        of_tenants; /* strangers to each other have sessions here: a backend that does not give each
+                       its own view of files and processes is no candidate, and neither is none */
     struct laz_backend_trial *trial;   /* under way; NULL: none */
     struct laz_box_asker *askers;      /* wait for its end */
     struct laz_box_asker *answered;    /* are being answered */
@@ -174,6 +178,7 @@ struct laz_box_purpose {
     const char *tools;   /* JSON list (struct laz_wire_tool) */
     const char *network; /* JSON list of rules */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
+    bool has_credentials; /* it shows `trust` and has the `placeholders` of what boxes share */
 };
 
 /* The channel of commands. */

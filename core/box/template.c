@@ -383,6 +383,7 @@ static void template_try(struct laz_template *t)
         .kind = &laz_box_from_template,
         .template_of = t,
         .has_network = t->kind->has_network,
+        .has_credentials = t->kind->has_credentials,
     };
     struct laz_error why = {0};
 
@@ -585,6 +586,7 @@ static int template_start_box(struct laz_template *t, struct laz_error *err)
         .read = &t->kind->read,
         .is_template = true,
         .has_network = t->kind->has_network,
+        .has_credentials = t->kind->has_credentials,
     };
     return laz_box_start(shared, &purpose, &owner, &t->box, err);
 }

@@ -16,7 +16,8 @@ struct laz_template_source {
     const char *options;         /* of the runtime, JSON */
     const struct laz_strv *read; /* paths that they name */
     const char *tools;           /* JSON, as in `init` */
-    bool has_network;            /* as of struct laz_box_purpose */
+    bool has_network;            /* as of struct laz_box_purpose, and the next */
+    bool has_credentials;
 };
 
 /* Where a new session comes from, as pool.warm says: sets that in *purpose, or leaves it to be

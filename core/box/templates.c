@@ -107,12 +107,14 @@ static struct template_kind *templates_kind(struct laz_box_shared *shared,
 {
     struct template_kind *kind = shared->templates->kinds;
 
-    while (kind && (kind->runtime != source->runtime || kind->has_network != source->has_network))
+    while (kind && (kind->runtime != source->runtime || kind->has_network != source->has_network ||
+                    kind->has_credentials != source->has_credentials))
         kind = kind->next;
     if (kind || !(kind = calloc(1, sizeof *kind)))
         return kind;
     kind->runtime = source->runtime;
     kind->has_network = source->has_network;
+    kind->has_credentials = source->has_credentials;
     kind->options = laz_strdup(source->options);
     for (size_t i = 0; source->read && i < source->read->n; i++)
         laz_strv_add(&kind->read, source->read->items[i]);

@@ -17,11 +17,12 @@ enum template_state {
     TEMPLATE_STATES,
 };
 
-/* What becomes of the templates of one runtime, for sessions with a network or without. */
+/* What becomes of the templates of one runtime, for sessions with a network or without, and with
+ * credentials or without. */
 struct template_kind {
     struct template_kind *next;
     const struct laz_runtime_info *runtime;
-    bool has_network;
+    bool has_network, has_credentials;
     char *options, *tools;
     struct laz_strv read;
     struct laz_template *current, *successor; /* NULL: none */

@@ -27,7 +27,7 @@ static void tools_say(struct cli *cli, const struct laz_tools *tools, bool respe
 void cli_notices(struct cli *cli, const struct laz_engine *engine, struct laz_registry *registry)
 {
     struct laz_driver driver = {.log = cli->log};
-    struct laz_tools own = {0};
+    struct laz_tools own = {.use = LAZ_TOOLS_CHECKED};
     const struct laz_tools *tools = engine ? &engine->tools : &own;
 
     if (engine || laz_tools_init(&own, &driver, NULL, registry, cli->settings, NULL) == 0) {
@@ -121,7 +121,8 @@ int cli_tools(struct cli *cli)
     void *found = NULL;
     struct laz_buf text = LAZ_BUF_INIT;
     struct laz_error err = {0};
-    int rc = laz_engine_new(cli->settings, &options, &engine, &err), status;
+    const struct laz_engine_beside beside = {.use = LAZ_TOOLS_LISTED};
+    int rc = laz_engine_new_beside(cli->settings, &options, &beside, &engine, &err), status;
 
     if (!rc) {
         laz_engine_close_tools(engine);

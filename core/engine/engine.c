@@ -385,6 +385,7 @@ int laz_engine_new_beside(const struct laz_settings *settings,
         return laz_error_nomem(err);
     engine->directory_lock = -1;
     engine->is_owned = beside->is_owned;
+    engine->tools.use = beside->use;
     engine->tools_ms = ENGINE_TOOLS_MS;
     engine->boxes.driver = engine->sessions.driver = &engine->driver;
     engine->sessions.boxes = &engine->boxes;
@@ -425,7 +426,8 @@ int laz_engine_inspect(const struct laz_settings *settings,
                        const struct laz_engine_options *options, struct laz_engine **engine,
                        struct laz_error *err)
 {
-    int rc = laz_engine_new(settings, options, engine, err);
+    const struct laz_engine_beside beside = {.use = LAZ_TOOLS_CHECKED};
+    int rc = laz_engine_new_beside(settings, options, &beside, engine, err);
 
     if (!rc)
         laz_engine_close_tools(*engine);

@@ -41,6 +41,7 @@ struct laz_engine_beside {
     unsigned n, number;  /* so many divide workers.max, each has one at least; its number, from 0 */
     atomic_uint *pooled; /* counts sessions of the pools of all */
     bool is_owned;       /* laz_engine_free has no effect, laz_engine_end has */
+    enum laz_tools_for use; /* what its tools are made for */
 };
 #define LAZ_ENGINES_USUAL 16u
 /* How many there are where nobody says: one for each processor that this process may use, but at

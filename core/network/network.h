@@ -73,6 +73,21 @@ void laz_network_rules_json(const struct laz_network_rules *rules, struct laz_bu
  * TLS or HTTP is decided by the name alone. */
 void laz_network_rules_warn(const struct laz_network_rules *rules, struct laz_strv *warnings);
 
+/* The host of a credential: a name with a port or without (443), or names below one
+ * ("*.example.com").
+ */
+struct laz_network_host {
+    char name[254]; /* as names are compared; of a wildcard without "*." */
+    uint16_t port;
+    bool is_wildcard;
+};
+/* LAZ_ECONFIG says what is wrong: no host, or not one that is spoken to by TLS. LAZ_ENOMEM. */
+int laz_network_host_parse(const char *text, struct laz_network_host *host, struct laz_error *err);
+bool laz_network_host_has(const struct laz_network_host *host, const char *name, uint16_t port);
+/* Do the rules permit it, by TLS? Of a wildcard: any name below it that is listed, or may be. */
+bool laz_network_rules_have(const struct laz_network_rules *rules,
+                            const struct laz_network_host *host);
+
 /* ---- denials --------------------------------------------------------------------------------- */
 
 enum laz_denied {

@@ -400,3 +400,56 @@ void network_rule_fini(struct network_rule *rule)
     free(rule->to);
     free(rule->path);
 }
+
+/* ---- hosts ----------------------------------------------------------------------------------- */
+
+int laz_network_host_parse(const char *text, struct laz_network_host *host, struct laz_error *err)
+{
+    struct network_rule rule = {.text = NULL};
+    char *whole = strstr(text, "://") ? laz_strdup(text) : laz_strdupf("https://%s", text);
+    int rc = !whole            ? laz_error_nomem(err)
+             : whole[0] == '{' ? rule_wrong(err, "expected a name (\"api.example.com\")")
+                               : rule_text(whole, &rule, err);
+
+    if (!rc && (rule.layer != NETWORK_LAYER_TLS ||
+                (rule.kind != NETWORK_RULE_NAME && rule.kind != NETWORK_RULE_WILDCARD) ||
+                network_name_is_ours(rule.name)))
+        rc = rule_wrong(err, "expected the name of a host that is spoken to by TLS "
+                             "(\"api.example.com\", \"api.example.com:8443\"), or names below one "
+                             "(\"*.example.com\")");
+    if (!rc) {
+        memcpy(host->name, rule.name, sizeof host->name);
+        host->port = rule.port;
+        host->is_wildcard = rule.kind == NETWORK_RULE_WILDCARD;
+    }
+    network_rule_fini(&rule);
+    free(whole);
+    return rc;
+}
+
+bool laz_network_host_has(const struct laz_network_host *host, const char *name, uint16_t port)
+{
+    const size_t len = strlen(host->name), name_len = strlen(name);
+
+    if (port != host->port)
+        return false;
+    if (!host->is_wildcard)
+        return strcmp(name, host->name) == 0;
+    return name_len > len + 1 && name[name_len - len - 1] == '.' &&
+           strcmp(name + name_len - len, host->name) == 0;
+}
+
+bool laz_network_rules_have(const struct laz_network_rules *rules,
+                            const struct laz_network_host *host)
+{
+    const struct network_rule *rule =
+        host->is_wildcard ? NULL : network_rule_for_name(rules, host->name, host->port);
+
+    for (size_t i = 0; i < rules->n && host->is_wildcard && !rule; i++)
+        if (rules->items[i].port == host->port &&
+            (rules->items[i].kind == NETWORK_RULE_ANY ||
+             laz_network_host_has(host, rules->items[i].name, host->port) ||
+             strcmp(rules->items[i].name, host->name) == 0))
+            rule = &rules->items[i];
+    return rule && rule->layer == NETWORK_LAYER_TLS;
+}

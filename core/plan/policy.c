@@ -196,11 +196,12 @@ static int policy_check_own(const struct policy_work *work, const char *key, uin
                              "%s: %s cannot be given as a whole, the directories of all sessions "
                              "are in it: name the directories in it that are needed",
                              key, path);
-    if (kind == LAZ_PATH_WRITE && policy_lies_in(work, session->staged, path))
+    const bool is_trust = policy_lies_in(work, session->trust, path);
+    if (kind == LAZ_PATH_WRITE && (is_trust || policy_lies_in(work, session->staged, path)))
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "%s: %s cannot be given, the programs of later sessions are kept in "
+                             "%s: %s cannot be given, the %s of later sessions are kept in "
                              "it: code could change them",
-                             key, path);
+                             key, path, is_trust ? "certificates" : "programs");
     if (kind == LAZ_PATH_WRITE && (policy_lies_in(work, session->agent, path) ||
                                    policy_lies_in(work, session->commands, path) ||
                                    policy_lies_in(work, session->runtime_file, path)))
@@ -558,13 +559,13 @@ static int policy_environment(struct policy_work *work, struct laz_error *err)
 {
     struct policy_memory *memory = work->memory;
     const struct laz_policy_session *session = work->session;
-    int rc = laz_policy_env(work->platform, work->values, work->runtime, memory->home,
-                            session->has_terminal, &memory->env, err);
+    int rc = laz_policy_env(work->platform, work->values, work->runtime, memory->home, session,
+                            &memory->env, err);
 
     if (rc)
         return rc;
     if (session->hides_env)
-        laz_policy_env_hide(work->platform, work->values, &memory->env);
+        laz_policy_env_hide(work->platform, work->values, session, &memory->env);
     if (session->socket)
         laz_strv_addf(&memory->env, "LAZARET_SOCKET=%s", session->socket);
     else if (session->socket_directory)
@@ -675,6 +676,7 @@ static int policy_fill(struct policy_work *work, struct laz_error *err)
     if (rc)
         return rc;
     policy_own_paths(work);
+    laz_policy_trust(work->session, work->here, &work->memory->paths);
     policy_home(work);
     if (!memory->home)
         return laz_error_nomem(err);
@@ -750,6 +752,8 @@ int laz_policy_new(const struct laz_settings_values *values, const struct laz_ru
 
     if (!memory)
         return laz_error_nomem(err);
+    if (!own_files) /* which has no network list either */
+        own.trust = NULL;
     if (work.by_real)
         policy_real_session(&work, &own);
     memory->options = laz_strndup(options ? options : "{}", options ? options_len : 2);

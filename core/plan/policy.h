@@ -16,8 +16,8 @@ struct laz_policy_session {
     const char *socket;           /* where the host listens, if that is not the file ipc.sock in
                                      socket_directory (a pipe of Windows); NULL: it is */
     const char *token;
-    const char *agent;        /* path on the host that the session's uid can reach */
-    const char *runtime_file; /* likewise; NULL for a probe */
+    const char *agent;                /* path on the host that the session's uid can reach */
+    const char *runtime_file;         /* likewise; NULL for a probe */
     const struct laz_strv *libraries; /* likewise: what laz_runtime_libraries gave; NULL: none */
     const char *commands; /* likewise: the program that tools are links to; NULL: they are none */
     const char *const *command_tail; /* arguments of the agent; ends with NULL; NULL: none */
@@ -27,21 +27,27 @@ struct laz_policy_session {
     const struct laz_programs *programs; /* NULL: any program */
     const char *staged; /* directory that laz_programs_stage has made, for a backend with its own
                            file system */
-    bool nests;         /* a template: makes sessions inside */
-    bool has_network;   /* it has a network list; its programs were made for one, too */
-    bool has_terminal;  /* the standard input of the session is one */
-    bool has_readers;   /* its output is read by somebody who sees each stream for itself */
-    bool hides_env;     /* to be shown: "(set)" stands for the values of env.set and env.allow */
-    const char *empty;  /* for a template: an empty directory of the host, see
-                           laz_policy_paths_hide */
+    const char *trust;  /* directory of the host, which sessions can read, with lists of authorities
+                           that a box with its own file system shows in place of the host's:
+                           bundle.pem, certs/ and maybe cacerts; NULL: those of the host */
+    const struct laz_strv *extra_env; /* NAME=VALUE, placeholders of credentials; env.set wins over
+                                         them, and they over env.allow; NULL: none */
+    bool nests;                       /* a template: makes sessions inside */
+    bool has_network;  /* it has a network list; its programs were made for one, too */
+    bool has_terminal; /* the standard input of the session is one */
+    bool has_readers;  /* its output is read by somebody who sees each stream for itself */
+    bool hides_env;    /* to be shown: "(set)" stands for the values of env.set and env.allow,
+                          "(placeholder)" for those of extra_env */
+    const char *empty; /* for a template: an empty directory of the host, see
+                          laz_policy_paths_hide */
 };
 
 /* A policy; what it points to is freed with it. */
 struct laz_policy_box {
     struct laz_policy policy;
-    char *runtime_file;       /* path of the runtime plugin inside the sandbox; NULL: a probe */
+    char *runtime_file;        /* path of the runtime plugin inside the sandbox; NULL: a probe */
     struct laz_strv libraries; /* what the agent opens before it: paths inside, or names */
-    char *commands;           /* and of the program of its commands; NULL: none */
+    char *commands;            /* and of the program of its commands; NULL: none */
     struct laz_strv protects; /* of a box with its own file system, pairs: a directory that code may
                                  write, and a path below it that it may not */
     struct laz_strv notes;    /* what the settings ask for and will not come of it, to be logged */
@@ -70,9 +76,11 @@ bool laz_policy_content(size_t n, bool network, const char **box, const char **t
 #define LAZ_BOX_RUNTIME  "/run/lazaret/bin/" /* followed by the file's name */
 #define LAZ_BOX_COMMANDS "/run/lazaret/bin/lazaret-tool"
 #define LAZ_BOX_SOCKET   "/run/lazaret/socket" /* a directory */
-#define LAZ_BOX_WRITE    "/run/lazaret/write/" /* a template: followed by a number, from 0 */
-#define LAZ_BOX_HOME     "/tmp"
-#define LAZ_BOX_UID      1000u /* uid and gid shown inside */
+#define LAZ_BOX_CERTIFICATES                                                                       \
+    "/run/lazaret/certificates.pem"         /* of a trust directory: the list of authorities */
+#define LAZ_BOX_WRITE "/run/lazaret/write/" /* a template: followed by a number, from 0 */
+#define LAZ_BOX_HOME  "/tmp"
+#define LAZ_BOX_UID   1000u /* uid and gid shown inside */
 
 /* Gives the path by which a session with `uid` can use a file (a new string). A file that it cannot
  * reach (a build below /root) is copied once into a directory below `directory`, under its name; a

@@ -263,31 +263,57 @@ static const char *env_clause(const struct laz_strv *pairs, const char *name, si
     return NULL;
 }
 
-static int env_set(const struct env_system *system, const char *text,
+/* `key`: of the settings, which gives it. */
+static int env_set(const struct env_system *system, const char *key, const char *text,
                    const struct laz_runtime_info *runtime, struct laz_strv *env,
                    struct laz_error *err)
 {
     size_t len = strcspn(text, "=");
 
     if (len == 0 || text[len] != '=')
-        return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: \"%s\" is not NAME = VALUE", text);
+        return laz_error_set(err, LAZ_ECONFIG, 0, "%s: \"%s\" is not NAME = VALUE", key, text);
     const struct env_names *refused = env_refused(system, true, text, len);
     if (refused)
-        return laz_error_set(err, LAZ_ECONFIG, 0, "env.set: %.*s cannot be set, it %s", (int)len,
+        return laz_error_set(err, LAZ_ECONFIG, 0, "%s: %.*s cannot be set, it %s", key, (int)len,
                              text, refused->why);
     if (runtime && env_declares(system, &runtime->env, text, len)) {
         const char *clause =
             runtime->language ? env_clause(&runtime->language->variables.ignored, text, len) : NULL;
         return laz_error_set(err, LAZ_ECONFIG, 0,
-                             "env.set: %.*s cannot be set, the runtime needs it as it is%s%s",
+                             "%s: %.*s cannot be set, the runtime needs it as it is%s%s", key,
                              (int)len, text, clause && *clause ? "; " : "", clause ? clause : "");
     }
     env_put(system, env, text);
     return 0;
 }
 
+/* What the session has for its credentials: where the certificates are that programs are to accept,
+ * and placeholders. */
+static int env_credentials(const struct env_system *system,
+                           const struct laz_policy_session *session,
+                           const struct laz_runtime_info *runtime, struct laz_strv *env,
+                           struct laz_error *err)
+{
+    const struct laz_strv *extra = session->extra_env;
+    const char *name;
+    int rc = 0;
+
+    for (size_t i = 0; session->trust && (name = laz_policy_trust_variable(i)); i++) {
+        char *text = laz_strdupf("%s=" LAZ_BOX_CERTIFICATES, name);
+        if (!text)
+            env->failed = true;
+        else if (!runtime || !env_declares(system, &runtime->env, name, strlen(name)))
+            env_put(system, env, text);
+        free(text);
+    }
+    for (size_t i = 0; extra && i < extra->n && !rc; i++)
+        rc = env_set(system, "network.credential", extra->items[i], runtime, env, err);
+    return rc;
+}
+
 static int env_of_settings(const struct env_system *system,
                            const struct laz_settings_values *values,
+                           const struct laz_policy_session *session,
                            const struct laz_runtime_info *runtime, struct laz_strv *env,
                            struct laz_error *err)
 {
@@ -298,9 +324,11 @@ static int env_of_settings(const struct env_system *system,
         rc = env_allow(system, allow->items[i], runtime ? &runtime->env : NULL, env, err);
         rc = laz_settings_wrong(values, "env.allow", allow->items[i], rc, err);
     }
+    if (!rc)
+        rc = env_credentials(system, session, runtime, env, err);
     for (size_t i = 0; i < set->n && !rc; i++) {
         char *name = laz_strndup(set->items[i], strcspn(set->items[i], "="));
-        rc = env_set(system, set->items[i], runtime, env, err);
+        rc = env_set(system, "env.set", set->items[i], runtime, env, err);
         rc = laz_settings_wrong(values, "env.set", name, rc, err);
         free(name);
     }
@@ -308,11 +336,12 @@ static int env_of_settings(const struct env_system *system,
 }
 
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_runtime_info *runtime, const char *home, bool has_terminal,
-                   struct laz_strv *env, struct laz_error *err)
+                   const struct laz_runtime_info *runtime, const char *home,
+                   const struct laz_policy_session *session, struct laz_strv *env,
+                   struct laz_error *err)
 {
     const struct env_system *system = env_system_of(platform);
-    const bool is_plain = !system->windows && !values->sandbox.tty && !has_terminal;
+    const bool is_plain = !system->windows && !values->sandbox.tty && !session->has_terminal;
     int rc;
 
     env_fixed(system, env);
@@ -324,7 +353,7 @@ int laz_policy_env(const char *platform, const struct laz_settings_values *value
         env_put(system, env, env_no_terminal[i]);
     for (size_t i = 0; runtime && i < runtime->env.n; i++)
         env_put(system, env, runtime->env.items[i]);
-    rc = env_of_settings(system, values, runtime, env, err);
+    rc = env_of_settings(system, values, session, runtime, env, err);
     if (!rc && env->failed)
         rc = laz_error_nomem(err);
     return rc;
@@ -341,16 +370,20 @@ static bool env_names_it(const struct env_system *system, const struct laz_strv 
 }
 
 void laz_policy_env_hide(const char *platform, const struct laz_settings_values *values,
-                         struct laz_strv *env)
+                         const struct laz_policy_session *session, struct laz_strv *env)
 {
     const struct env_system *system = env_system_of(platform);
 
     for (size_t i = 0; i < env->n; i++) {
-        const size_t len = strcspn(env->items[i], "=");
-        if (!env_names_it(system, &values->env.allow, env->items[i], len) &&
-            !env_names_it(system, &values->env.set, env->items[i], len))
+        const char *text = env->items[i], *word = "(set)";
+        const size_t len = strcspn(text, "=");
+        if (session->extra_env && env_names_it(system, session->extra_env, text, len) &&
+            !env_names_it(system, &values->env.set, text, len))
+            word = "(placeholder)";
+        else if (!env_names_it(system, &values->env.allow, text, len) &&
+                 !env_names_it(system, &values->env.set, text, len))
             continue;
-        char *hidden = laz_strdupf("%.*s=(set)", (int)len, env->items[i]);
+        char *hidden = laz_strdupf("%.*s=%s", (int)len, text, word);
         env->failed |= !hidden;
         if (!hidden)
             return;

@@ -3,6 +3,7 @@
 #ifndef LAZ_PLAN_POLICY_PRIVATE_H
 #define LAZ_PLAN_POLICY_PRIVATE_H
 
+#include "plan/policy.h"
 #include "plugin/plugin.h"
 #include "settings/settings.h"
 
@@ -51,6 +52,15 @@ struct laz_policy_protect {
 /* Adds what stays read-only below each path of LAZ_POLICY_WRITE that is a directory. */
 int laz_policy_protect(const struct laz_policy_protect *protect, struct laz_policy_paths *paths,
                        struct laz_error *err);
+/* With a trust directory: shows its lists wherever the paths that were added show one of the host,
+ * and at LAZ_BOX_CERTIFICATES. `here`: as of the policy. */
+void laz_policy_trust(const struct laz_policy_session *session, bool here,
+                      struct laz_policy_paths *paths);
+/* The same of one path, and of the file to which it leads; `file` is of the trust directory. */
+void laz_policy_trust_at(const struct laz_policy_session *session, bool here,
+                         struct laz_policy_paths *paths, const char *path, const char *file);
+/* The nth variable that names such a list; NULL past the last. */
+const char *laz_policy_trust_variable(size_t n);
 void laz_policy_paths_fini(struct laz_policy_paths *paths);
 
 /* The real path of `path` on macOS, a new string (NULL: out of memory). With `here`, links are
@@ -61,19 +71,22 @@ void laz_policy_paths_real(struct laz_policy_paths *paths, bool here);
 
 /* Appends all variables but LAZARET_* as "NAME=VALUE": fixed ones of the system, then those of the
  * built-in allowlist that are set in this process, then those of `runtime` (NULL: none), [env]
- * allow and [env] set; a later one replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG
- * naming the key and the variable, LAZ_ENOMEM. */
+ * allow, the trust directory and the placeholders of the session, and [env] set; a later one
+ * replaces an earlier one. It calls getenv. Errors: LAZ_ECONFIG naming the key and the variable,
+ * LAZ_ENOMEM. */
 int laz_policy_env(const char *platform, const struct laz_settings_values *values,
-                   const struct laz_runtime_info *runtime, const char *home, bool has_terminal,
-                   struct laz_strv *env, struct laz_error *err);
+                   const struct laz_runtime_info *runtime, const char *home,
+                   const struct laz_policy_session *session, struct laz_strv *env,
+                   struct laz_error *err);
 /* Appends a sentence for each variable of [env] set that does not do what its name says: that the
  * interpreter of the session does not read, or that names a directory which the paths, unless they
  * are NULL, do not show. */
 void laz_policy_env_notes(const struct laz_settings_values *values,
                           const struct laz_runtime_info *runtime,
                           const struct laz_policy_paths *paths, struct laz_strv *notes);
-/* Puts "(set)" in place of the values that come from the settings, or by them from the host. */
+/* Puts "(set)" in place of the values that come from the settings, or by them from the host, and
+ * "(placeholder)" in place of placeholders. */
 void laz_policy_env_hide(const char *platform, const struct laz_settings_values *values,
-                         struct laz_strv *env);
+                         const struct laz_policy_session *session, struct laz_strv *env);
 
 #endif

@@ -54,7 +54,8 @@ static void connection_turn(struct proxy_connection *c);
 
 static void connection_denied(const struct proxy_connection *c, const char *why)
 {
-    const struct proxy_note note = {.connection = c->id, .text = why};
+    const struct proxy_note note = {
+        .connection = c->id, .name = c->name, .port = c->port, .text = why};
 
     (void)proxy_tell(PROXY_DENIED, &note);
 }
@@ -141,8 +142,7 @@ static void connection_answer_begin(struct proxy_connection *c)
 /* False: nothing more can be done with it now. */
 static bool connection_request(struct proxy_connection *c, const char *head, size_t len)
 {
-    const struct proxy_note note = {.connection = c->id};
-    struct proxy_note used = note;
+    struct proxy_note used = {.connection = c->id, .name = c->name};
     struct proxy_request request;
 
     proxy_request_judge(&c->own, c->proxy->credentials, c->name, c->port, head, len, &c->server.out,
@@ -618,7 +618,8 @@ void proxy_connection_new(struct proxy *proxy, const struct proxy_note *note, in
     c->box.shaken = c->server.shaken = connection_shaken;
     c->requests.is_plain = c->answers.is_plain = true;
     if (connection_begin(c, note, &err)) {
-        connection_denied(c, err.text);
+        if (c->name)
+            connection_denied(c, err.text);
         connection_free(c);
         return;
     }

@@ -29,10 +29,16 @@ static const struct laz_field failed_members[] = {{"text", LAZ_FIELD_TEXT, NEEDE
 
 static const struct laz_field wants_members[] = {NUMBER(credential), FLAG(refused)};
 
-static const struct laz_field used_members[] = {NUMBER(connection), NUMBER(credential)};
+static const struct laz_field used_members[] = {
+    NUMBER(connection),
+    NUMBER(credential),
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+};
 
 static const struct laz_field denied_members[] = {
     NUMBER(connection),
+    {"name", LAZ_FIELD_TEXT, NEEDED, AT(name)},
+    NUMBER(port),
     {"text", LAZ_FIELD_TEXT, NEEDED, AT(text)},
 };
 

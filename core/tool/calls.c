@@ -203,23 +203,32 @@ void laz_call_answer(void *host, struct laz_call *call, const char *json, size_t
     }
     size_t compact_len = compact.len;
     char *text = laz_buf_steal(&compact);
+    if (text && call->entry.provider &&
+        laz_secrets_hide(&call->tools->secrets, text, compact_len)) {
+        free(text);
+        laz_call_answer_error(host, call, "the tool's answer has a secret of the host in it");
+        return;
+    }
     call_set_answer(call, text, compact_len, text ? NULL : laz_strdup("out of memory"));
 }
 
 void laz_call_answer_error(void *host, struct laz_call *call, const char *message)
 {
     (void)host;
-    call_set_answer(call, NULL, 0, laz_strdup(message && *message ? message : "the tool failed"));
+    char *text = laz_strdup(message && *message ? message : "the tool failed");
+    if (call->entry.provider)
+        laz_tools_hide(call->tools, text);
+    call_set_answer(call, NULL, 0, text);
 }
 
 /* The environment of a command of this call: *env stays empty where that is the usual one. */
-static int call_environment(const struct laz_call *call, struct laz_strv *env,
-                            struct laz_error *err)
+static int call_environment(const struct laz_call *call, const char *const *own,
+                            struct laz_strv *env, struct laz_error *err)
 {
     const struct laz_trace *trace = laz_trace_of(&call->trace);
 
-    for (size_t i = 0; trace && i < call->tools->env.n; i++)
-        laz_strv_add(env, call->tools->env.items[i]);
+    if (trace || (own && *own))
+        laz_child_environment(call->tools, own, env);
     if (trace)
         laz_strv_addf(env, "TRACEPARENT=%s", trace->parent);
     if (trace && trace->state)
@@ -240,12 +249,12 @@ int laz_call_run_command(void *host, struct laz_call *call, const struct laz_com
                              provider->name);
     if (call->cancel_fd < 0)
         return laz_error_nomem(err);
-    int rc = call_environment(call, &env, err);
+    int rc = call_environment(call, LAZ_HAS(command, env) ? command->env : NULL, &env, err);
     if (!rc)
         rc = laz_command_run(
             tools->spawner, command, (const char *const *)(env.n ? env.items : tools->env.items),
             call->cancel_fd, LAZ_OS_FOREVER, result, &call->output, &call->errors, err);
-    laz_strv_fini(&env);
+    laz_child_forget(&env);
     return rc;
 }
 

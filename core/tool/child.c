@@ -78,9 +78,8 @@ static void child_end_seen(void *user, uint32_t events)
         child->ended(child->user, how.known && !how.signal ? how.status : -1, how.signal);
 }
 
-/* The variables of the program, then those of all commands that it has not set. */
-static void child_environment(const struct laz_tools *tools, const char *const *own,
-                              struct laz_strv *env)
+void laz_child_environment(const struct laz_tools *tools, const char *const *own,
+                           struct laz_strv *env)
 {
     for (size_t i = 0; own && own[i]; i++)
         laz_strv_add(env, own[i]);
@@ -95,6 +94,13 @@ static void child_environment(const struct laz_tools *tools, const char *const *
     }
 }
 
+void laz_child_forget(struct laz_strv *env)
+{
+    for (size_t i = 0; i < env->n; i++)
+        laz_wipe(env->items[i], strlen(env->items[i]));
+    laz_strv_fini(env);
+}
+
 static int child_spawn(struct laz_child *child, const struct laz_child_program *program,
                        struct laz_child_pipes *pipes, struct laz_error *err)
 {
@@ -103,7 +109,7 @@ static int child_spawn(struct laz_child *child, const struct laz_child_program *
     int ours[3] = {-1, -1, -1}, theirs[3] = {-1, -1, -1};
     int rc = laz_os_stream_pair(&ours[0], &theirs[0], err);
 
-    child_environment(tools, LAZ_HAS(program, env) ? program->env : NULL, &env);
+    laz_child_environment(tools, LAZ_HAS(program, env) ? program->env : NULL, &env);
     if (!rc && env.failed)
         rc = laz_error_nomem(err);
     for (int i = 1; i < 3 && !rc; i++) {
@@ -127,7 +133,7 @@ static int child_spawn(struct laz_child *child, const struct laz_child_program *
     pipes->input = ours[0];
     pipes->output = ours[1];
     pipes->errors = ours[2];
-    laz_strv_fini(&env);
+    laz_child_forget(&env);
     return rc;
 }
 

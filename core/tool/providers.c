@@ -22,8 +22,12 @@
 static void service_log(void *host, uint32_t level, const char *text)
 {
     const struct laz_provider *provider = host;
+    char *shown = laz_strdup(text);
 
-    laz_log(&provider->tools->driver->log, level, "%s: %s", provider->name, text);
+    laz_tools_hide(provider->tools, shown);
+    if (shown)
+        laz_log(&provider->tools->driver->log, level, "%s: %s", provider->name, shown);
+    free(shown);
 }
 
 static void service_prepared(void *host)
@@ -162,14 +166,23 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
     static const char *const ignore[] = {"provider", "where", NULL};
     const struct laz_toml_node *blamed;
     struct laz_buf options = LAZ_BUF_INIT;
+    struct laz_secret filled = {0};
+    size_t n = 0;
     int ret = laz_settings_check_options(table, plugin->options, "tools", ignore, &options, err);
 
+    if (!ret)
+        ret = laz_provider_secrets(provider, plugin->options, table, &n, err);
+    if (!ret && n && laz_provider_reads(provider))
+        ret = laz_provider_fill(provider, laz_buf_text(&options), options.len, n, &filled, err);
     if (ret)
         goto out;
     provider->table = table;
-    ret = provider->ops->create(&provider->services, laz_buf_text(&options), options.len,
-                                &provider->state, err);
+    ret = provider->ops->create(&provider->services,
+                                filled.data ? filled.data : laz_buf_text(&options),
+                                filled.data ? filled.len : options.len, &provider->state, err);
     provider->table = NULL;
+    if (err)
+        laz_tools_hide(provider->tools, err->text);
     if (!provider->is_located) {
         blamed = provider_blamed(table, err);
         ret = laz_plugin_said(ret, LAZ_PLUGIN_TOOL, plugin->name, "create", err);
@@ -178,6 +191,7 @@ static int provider_create(struct laz_provider *provider, const struct laz_plugi
     provider->is_created = !ret;
     provider->list = ret ? LAZ_PROVIDER_LISTED : LAZ_PROVIDER_LATER; /* it has none */
 out:
+    laz_secret_fini(&filled);
     laz_buf_fini(&options);
     return ret;
 }
@@ -347,8 +361,10 @@ int laz_tools_prepare(struct laz_tools *tools, struct laz_error *err)
     }
     if (ret && ret != LAZ_ENOMEM && ret != LAZ_ECANCELLED)
         ret = laz_error_as(&why, LAZ_ESETUP);
-    if (ret && err)
+    if (ret && err) {
+        laz_tools_hide(tools, why.text);
         *err = why;
+    }
     return ret;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "loop/driver.h"
 #include "plugin/plugin.h"
+#include "secret/secret.h"
 
 #include <lazaret/lazaret.h>
 #include <lazaret/tool.h>
@@ -199,6 +200,10 @@ int laz_tool_set_format(const struct laz_tool_set *set, const char *format,
 
 /* ---- the tools of an engine: calls.c, providers.c ------------------------------------------- */
 
+/* What they are made for: that code calls them; that they are listed, for which only providers that
+ * ask somebody for their tools need their secrets; that the settings are checked. */
+enum laz_tools_for { LAZ_TOOLS_USED, LAZ_TOOLS_LISTED, LAZ_TOOLS_CHECKED };
+
 struct laz_tools {
     struct laz_driver *driver;
     struct laz_spawner *spawner;
@@ -214,6 +219,8 @@ struct laz_tools {
     struct laz_registry *registry; /* for `spellings`, which are found with the first tool */
     struct laz_spellings spellings;
     struct laz_strv env;             /* environment of the commands that providers run */
+    struct laz_secrets secrets;      /* [secrets] */
+    enum laz_tools_for use;          /* set before laz_tools_init */
     struct laz_found *found;         /* searches of other threads */
     struct laz_provider **providers; /* one for each [[tools]] table */
     size_t n_providers;

@@ -81,6 +81,23 @@ int laz_providers_load(struct laz_tools *tools, struct laz_registry *registry,
 /* Frees them. No call may be open. */
 void laz_providers_free(struct laz_tools *tools);
 
+/* ---- providers_secrets.c --------------------------------------------------------------------- */
+
+/* Makes `secrets`; a command that prints one is run with the environment of commands. */
+int laz_tools_secrets(struct laz_tools *tools, const struct laz_settings_values *values,
+                      struct laz_error *err);
+/* Are its secrets read? Else its options keep {secret.NAME}. */
+bool laz_provider_reads(const struct laz_provider *provider);
+/* Checks each {secret.NAME} of a [[tools]] table, and reads those that are needed. *n: how many
+ * there are. LAZ_ECONFIG with the place. */
+int laz_provider_secrets(struct laz_provider *provider, const struct laz_option *options,
+                         const struct laz_toml_node *table, size_t *n, struct laz_error *err);
+/* Its options with the values of `expected` secrets. */
+int laz_provider_fill(struct laz_provider *provider, const char *json, size_t len, size_t expected,
+                      struct laz_secret *filled, struct laz_error *err);
+/* Overwrites values of secrets in a text; NULL is allowed. Any thread. */
+void laz_tools_hide(struct laz_tools *tools, char *text);
+
 /* ---- spelling.c ----------------------------------------------------------------------------- */
 
 /* Gives a tool that is about to be added to the set its spelling in each language. LAZ_ENOMEM. */
@@ -115,6 +132,11 @@ void laz_visits_free(struct laz_tools *tools);
 
 /* ---- child.c -------------------------------------------------------------------------------- */
 
+/* The variables of a program (NULL: none), then those of all commands that it has not set. */
+void laz_child_environment(const struct laz_tools *tools, const char *const *own,
+                           struct laz_strv *env);
+/* Overwrites the values of such a list, and frees it. */
+void laz_child_forget(struct laz_strv *env);
 /* Functions of struct laz_tool_services, described there. */
 int laz_child_start(void *host, const struct laz_child_program *program,
                     struct laz_child_pipes *pipes, struct laz_child **child, struct laz_error *err);

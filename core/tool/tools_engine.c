@@ -19,6 +19,8 @@ int laz_tools_init(struct laz_tools *tools, struct laz_driver *driver, struct la
         rc = laz_lend_new(driver, &tools->lend, err);
     if (!rc)
         rc = laz_approvals_init(tools, settings, err);
+    if (!rc)
+        rc = laz_tools_secrets(tools, laz_settings_values(settings), err);
     return rc ? rc : laz_providers_load(tools, registry, settings, err);
 }
 
@@ -43,6 +45,7 @@ void laz_tools_fini(struct laz_tools *tools)
     laz_approvals_fini(tools);
     laz_spellings_fini(&tools->spellings);
     laz_found_free(tools->found);
+    laz_secrets_fini(&tools->secrets);
 }
 
 int laz_tools_spell(struct laz_tools *tools, struct laz_error *err)

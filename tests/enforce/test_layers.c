@@ -44,10 +44,12 @@ int __real_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error 
 int __wrap_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error *err);
 int __real_laz_policy_env(const char *platform, const struct laz_settings_values *values,
                           const struct laz_runtime_info *runtime, const char *home,
-                          bool has_terminal, struct laz_strv *env, struct laz_error *err);
+                          const struct laz_policy_session *session, struct laz_strv *env,
+                          struct laz_error *err);
 int __wrap_laz_policy_env(const char *platform, const struct laz_settings_values *values,
                           const struct laz_runtime_info *runtime, const char *home,
-                          bool has_terminal, struct laz_strv *env, struct laz_error *err);
+                          const struct laz_policy_session *session, struct laz_strv *env,
+                          struct laz_error *err);
 bool __real_laz_os_close_range(unsigned first, unsigned last);
 bool __wrap_laz_os_close_range(unsigned first, unsigned last);
 int __real_laz_os_peer(int fd, struct laz_peer *peer, struct laz_error *err);
@@ -86,9 +88,10 @@ int __wrap_laz_uids_take(struct laz_uids *uids, uint32_t *uid, struct laz_error 
 
 int __wrap_laz_policy_env(const char *platform, const struct laz_settings_values *values,
                           const struct laz_runtime_info *runtime, const char *home,
-                          bool has_terminal, struct laz_strv *env, struct laz_error *err)
+                          const struct laz_policy_session *session, struct laz_strv *env,
+                          struct laz_error *err)
 {
-    int rc = __real_laz_policy_env(platform, values, runtime, home, has_terminal, env, err);
+    int rc = __real_laz_policy_env(platform, values, runtime, home, session, env, err);
 
     if (!rc && layers_host_lacks("environment"))
         laz_strv_addf(env, "%s=%s", WORLD_SECRET, getenv(WORLD_SECRET));

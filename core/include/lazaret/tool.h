@@ -74,6 +74,9 @@ struct laz_command {
     size_t input_len;
     size_t max_output; /* bytes of each stream, at most; more ends the command (LAZ_ETOOBIG); 0: 64
                           MiB */
+    /* Since ABI 1.2: "NAME=VALUE", beside and before those that `run` gives; ends with NULL. NULL:
+     * none. */
+    const char *const *env LAZ_LATER;
 };
 
 /* The outcome of a command. The two texts are valid until `call` returns. */

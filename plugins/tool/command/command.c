@@ -27,6 +27,8 @@
 struct command_tool {
     char *name, *description, *parameters, *returns, *output;
     char **command; /* moved to `argv` */
+    char *env;      /* the JSON text of a table, until `variables` is made */
+    char **variables;
     struct command_argv argv;
     bool is_text;
     int64_t timeout_ms, max_concurrent, max_output;
@@ -50,6 +52,10 @@ static const struct laz_option options[] = {
         "whole argument, with a leading \"-\" only after \"--\"; unless each parameter has one, "
         "the "
         "arguments come as one JSON object on standard input"),
+    LAZ_OPTION("tool.env", LAZ_OPT_TEXTS, "{}",
+               "variables of the program, beside those that each command gets; {secret.NAME} in a "
+               "value is a secret of [secrets]",
+               .flags = LAZ_OPT_SECRET),
     LAZ_OPTION("tool.parameters", LAZ_OPT_PARAMETERS, "{}",
                "its parameters, in the order of positional arguments"),
     LAZ_OPTION("tool.returns", LAZ_OPT_ANY, "",
@@ -77,6 +83,7 @@ static const struct laz_option_field tool_fields[] = {
     TOOL("name", LAZ_OPT_STRING, name),
     TOOL("description", LAZ_OPT_STRING, description),
     TOOL("command", LAZ_OPT_STRINGS, command),
+    TOOL("env", LAZ_OPT_TEXTS, env),
     TOOL("parameters", LAZ_OPT_PARAMETERS, parameters),
     TOOL("returns", LAZ_OPT_ANY, returns),
     TOOL("timeout", LAZ_OPT_TIME, timeout_ms),
@@ -86,6 +93,68 @@ static const struct laz_option_field tool_fields[] = {
     TOOL("max_output", LAZ_OPT_SIZE, max_output),
     {NULL, 0, 0},
 };
+
+/* Overwrites a text that may have a secret, and frees it. */
+static void command_forget(char *text)
+{
+    volatile char *at = text;
+
+    while (at && *at)
+        *at++ = 0;
+    free(text);
+}
+
+/* Adds NAME=VALUE to the list, which ends with NULL. */
+static int command_add_variable(struct command_tool *tool, size_t n, const char *name,
+                                const struct laz_json_token *value, struct laz_error *err)
+{
+    char **list = realloc(tool->variables, (n + 2) * sizeof *list);
+    const size_t size = strlen(name) + value->len + 2;
+
+    if (!list)
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    tool->variables = list;
+    list[n + 1] = NULL;
+    list[n] = malloc(size);
+    if (!list[n])
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    snprintf(list[n], size, "%s=%s", name, value->text);
+    return 0;
+}
+
+/* Makes the variables of the table; no error has a value. */
+static int command_take_env(const struct laz_json_api *json, struct command_tool *tool,
+                            struct laz_error *err)
+{
+    struct laz_json_reader *reader =
+        tool->env ? json->reader_new(tool->env, strlen(tool->env)) : NULL;
+    struct laz_json_token token;
+    size_t n = 0;
+    int ret = 0;
+
+    if (tool->env && !reader)
+        return laz_fail(err, LAZ_ENOMEM, "out of memory");
+    if (reader)
+        json->next(reader, &token);
+    while (reader && !ret && json->next(reader, &token) == LAZ_JSON_KEY) {
+        char *name = laz_option_copy(token.text, token.len);
+        if (!name)
+            ret = laz_fail(err, LAZ_ENOMEM, "out of memory");
+        else if (!*name || strchr(name, '='))
+            ret = laz_fail(err, LAZ_EINVAL, "tool '%s': env: '%.100s' is no name of a variable",
+                           tool->name, name);
+        else if (json->next(reader, &token) != LAZ_JSON_STRING)
+            ret = laz_fail(err, LAZ_EINVAL, "tool '%s': env: %.100s: expected a string", tool->name,
+                           name);
+        else
+            ret = command_add_variable(tool, n++, name, &token, err);
+        free(name);
+    }
+    json->reader_free(reader);
+    command_forget(tool->env);
+    tool->env = NULL;
+    return ret;
+}
 
 /* "/usr/bin/lookup", or "C:\\Tools\\lookup.exe" on Windows: names are not searched in any
  * directory. */
@@ -141,6 +210,10 @@ static int command_check_tool(struct command_state *state, struct command_tool *
     *key = "timeout";
     if (tool->timeout_ms < 0 || tool->timeout_ms > UINT32_MAX)
         return laz_fail(err, LAZ_EINVAL, "tool '%s': timeout: expected 0 to 49 days", tool->name);
+    *key = "env";
+    ret = command_take_env(state->services->json, tool, err);
+    if (ret)
+        return ret;
     *key = "command";
     if (!tool->argv.n)
         return laz_fail(err, LAZ_EINVAL, "tool '%s': command: expected a program, found none",
@@ -240,6 +313,9 @@ static void command_drop(struct command_state *state)
     struct command_tool *tool = &state->items[--state->n];
 
     command_argv_fini(&tool->argv);
+    for (size_t i = 0; tool->variables && tool->variables[i]; i++)
+        command_forget(tool->variables[i]);
+    free(tool->variables);
     laz_options_free(tool_fields, tool);
 }
 
@@ -320,7 +396,7 @@ static int command_create(const struct laz_tool_services *services, const char *
         ret = laz_fail(err, LAZ_EINVAL, "it declares no tool: add a [[tools.tool]] table");
     if (!ret)
         ret = laz_options_each(services->json, tables, command_add, state, err);
-    free(tables);
+    command_forget(tables);
     if (ret)
         command_destroy(state);
     else
@@ -352,6 +428,7 @@ static int command_call(void *data, size_t index, struct laz_call *call, const c
     if (ret)
         return ret;
     command.argv = (const char *const *)argv;
+    command.env = (const char *const *)tool->variables;
     if (!tool->argv.all_placed) {
         command.input = args;
         command.input_len = len;

@@ -140,8 +140,8 @@ static bool headers_one(void *user, const char *key, struct mcp_raw item)
         headers->ret = laz_fail(headers->err, LAZ_ENOMEM, "out of memory");
     else if (!value && given && !headers->only_checks && !headers->ret)
         headers->ret = laz_fail(headers->err, LAZ_ENOMEM, "out of memory");
-    if (value)
-        memset(value, 0, strlen(value));
+    mcp_wipe(value);
+    mcp_wipe(given);
     free(value);
     free(given);
     return !headers->ret;

@@ -27,11 +27,13 @@ static const struct laz_option options[] = {
         "absolute path of a program and its arguments: a server over standard input and output"),
     LAZ_OPTION("url", LAZ_OPT_STRING, "", "in place of a command: a server over HTTP"),
     LAZ_OPTION("env", LAZ_OPT_TEXTS, "{}",
-               "variables of the program, beside those that each command gets",
+               "variables of the program, beside those that each command gets; {secret.NAME} in a "
+               "value is a secret of [secrets]",
                .flags = LAZ_OPT_SECRET),
     LAZ_OPTION("env_from", LAZ_OPT_STRINGS, "[]",
                "names of variables that it gets as lazaret has them"),
-    LAZ_OPTION("headers", LAZ_OPT_TEXTS, "{}", "headers of each request", .flags = LAZ_OPT_SECRET),
+    LAZ_OPTION("headers", LAZ_OPT_TEXTS, "{}", "headers of each request; {secret.NAME} as in env",
+               .flags = LAZ_OPT_SECRET),
     LAZ_OPTION("headers_env", LAZ_OPT_TEXTS, "{}",
                "the same, each from a variable of lazaret's environment"),
     LAZ_OPTION("headers_file", LAZ_OPT_TEXTS, "{}", "the same, each from the first line of a file"),
@@ -199,6 +201,8 @@ static void mcp_destroy(void *data)
         return;
     if (server->transport)
         mcp_server_fini(server);
+    mcp_wipe(server->options.env);
+    mcp_wipe(server->options.headers);
     laz_options_free(fields, &server->options);
     free(server);
 }

@@ -70,6 +70,8 @@ char *mcp_take(const struct laz_json_api *json, struct laz_json_writer *writer, 
 char *mcp_clean(const char *text, size_t len, size_t most, bool lines);
 /* A new text; NULL: out of memory. */
 char *mcp_format(const char *format, ...) LAZ_PRINTF(1, 2);
+/* Overwrites a text that may have a secret; NULL is allowed. */
+void mcp_wipe(char *text);
 /* A new name that lazaret takes, of one of a server: all but letters, digits, '_', '.' and '-'
  * becomes '_'. NULL: out of memory. */
 char *mcp_legal(const char *name, size_t most);

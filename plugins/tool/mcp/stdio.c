@@ -25,7 +25,7 @@
 #define STDIO_MAX_LINE   500                /* bytes of a line of standard error in the log */
 #define STDIO_MAX_LINES  500                /* of each life */
 #define STDIO_MAX_UNSENT ((size_t)64 << 20) /* bytes of calls that are not read; of all: twice */
-#define STDIO_MAX_SKIP   16   /* times the longest message: a line without an end */
+#define STDIO_MAX_SKIP   16                 /* times the longest message: a line without an end */
 #define STDIO_LAST       16   /* pieces that are read after its end, of what was sent before */
 #define STDIO_CLOSED_MS  5000 /* in which a server that has closed its output has to end */
 
@@ -382,6 +382,7 @@ static bool environment_member(void *user, const char *key, struct mcp_raw item)
     char *value = mcp_string(env->json, item);
     const bool well = value && environment_add(env, key, value);
 
+    mcp_wipe(value);
     free(value);
     return well;
 }
@@ -424,8 +425,10 @@ static int stdio_start(struct stdio *stdio, struct laz_error *err)
     };
     if (!ret)
         ret = services->child_start(services->host, &program, &pipes, &stdio->child, err);
-    for (size_t i = 0; i < env.n; i++)
+    for (size_t i = 0; i < env.n; i++) {
+        mcp_wipe(env.items[i]);
         free(env.items[i]);
+    }
     free(env.items);
     stdio->input = pipes.input;
     stdio->output = pipes.output;

@@ -153,3 +153,11 @@ bool mcp_matches(const char *pattern, const char *name)
         pattern++;
     return !*pattern;
 }
+
+void mcp_wipe(char *text)
+{
+    volatile char *at = text;
+
+    while (at && *at)
+        *at++ = 0;
+}
