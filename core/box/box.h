@@ -178,7 +178,9 @@ struct laz_box_purpose {
     const char *tools;   /* JSON list (struct laz_wire_tool) */
     const char *network; /* JSON list of rules */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
-    bool has_credentials; /* it shows `trust` and has the `placeholders` of what boxes share */
+    bool has_credentials; /* it shows `trust` of what boxes share, and has placeholders: */
+    const struct laz_strv *placeholders; /* its own, of one that is started cold; NULL: those that
+                                            boxes share */
 };
 
 /* The channel of commands. */

@@ -236,7 +236,9 @@ static int start_plan(struct laz_box *box, const struct laz_box_purpose *purpose
         .nests = purpose->is_template,
         .has_network = purpose->has_network,
         .trust = purpose->has_credentials ? box->shared->trust : NULL,
-        .extra_env = purpose->has_credentials ? box->shared->placeholders : NULL,
+        .extra_env = !purpose->has_credentials ? NULL
+                     : purpose->placeholders   ? purpose->placeholders
+                                               : box->shared->placeholders,
         .empty = empty,
         .libraries = &libraries,
         .has_readers = purpose->lent && (purpose->lent[LAZ_STDOUT] || purpose->lent[LAZ_STDERR]),

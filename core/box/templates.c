@@ -98,6 +98,7 @@ static void kind_free(struct template_kind *kind)
 {
     free(kind->options);
     free(kind->tools);
+    free(kind->credentials);
     laz_strv_fini(&kind->read);
     free(kind);
 }
@@ -127,6 +128,15 @@ static struct template_kind *templates_kind(struct laz_box_shared *shared,
     return kind;
 }
 
+/* Its templates make no more sessions. */
+static void kind_fade(struct template_kind *kind)
+{
+    if (kind->current)
+        laz_template_fade(kind->current); /* detached by it, as is the next */
+    if (kind->successor)
+        laz_template_fade(kind->successor);
+}
+
 /* Tools were added, or a session has fewer than the last: templates that have others make no more
  * sessions. */
 static bool kind_has_tools(struct template_kind *kind, const char *tools)
@@ -138,10 +148,32 @@ static bool kind_has_tools(struct template_kind *kind, const char *tools)
         return false;
     free(kind->tools);
     kind->tools = copy;
-    if (kind->current)
-        laz_template_fade(kind->current); /* detached by it, as is the next */
-    if (kind->successor)
-        laz_template_fade(kind->successor);
+    kind_fade(kind);
+    return true;
+}
+
+/* The authority of the boxes is another one, or placeholders are: templates that have the old ones
+ * make no more sessions. */
+static bool kind_has_credentials(struct template_kind *kind, const struct laz_box_shared *shared)
+{
+    const struct laz_strv *all = shared->placeholders;
+    struct laz_buf text = LAZ_BUF_INIT;
+
+    if (!kind->has_credentials)
+        return true;
+    laz_buf_puts(&text, shared->trust ? shared->trust : "");
+    for (size_t i = 0; all && i < all->n; i++)
+        laz_buf_printf(&text, "\n%s", all->items[i]);
+    char *now = laz_buf_steal(&text);
+    if (now && kind->credentials && strcmp(now, kind->credentials) == 0) {
+        free(now);
+        return true;
+    }
+    if (!now)
+        return false;
+    free(kind->credentials);
+    kind->credentials = now;
+    kind_fade(kind);
     return true;
 }
 
@@ -233,7 +265,7 @@ int laz_template_for(struct laz_box_shared *shared, const struct laz_template_so
     if (rc)
         return rc;
     struct template_kind *kind = templates_kind(shared, source);
-    if (!kind || !kind_has_tools(kind, source->tools))
+    if (!kind || !kind_has_tools(kind, source->tools) || !kind_has_credentials(kind, shared))
         return laz_error_nomem(err);
     if (kind->current)
         laz_template_look(kind->current);

@@ -24,6 +24,7 @@ struct template_kind {
     const struct laz_runtime_info *runtime;
     bool has_network, has_credentials;
     char *options, *tools;
+    char *credentials; /* what its templates show of them; NULL: nothing yet */
     struct laz_strv read;
     struct laz_template *current, *successor; /* NULL: none */
     unsigned failures;                        /* in a row */

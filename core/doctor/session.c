@@ -2,9 +2,10 @@
 /* session.c - an engine with most of the command's settings, and in it a session.
  *
  * Settings that are not part of the box are reset, because they would be in the way: hooks of the
- * host, caps on code and executions, the audit log, and the network list, of which the doctor has
- * its own (network.c). The box stays as configured, except that sandbox.require is empty: a backend
- * that lacks something is examined and not refused. */
+ * host, caps on code and executions, the audit log, tools of the host, for which servers would be
+ * started and secrets read, and the network list, of which the doctor has its own (network.c). The
+ * box stays as configured, except that sandbox.require is empty: a backend that lacks something is
+ * examined and not refused. */
 #include "doctor/doctor_private.h"
 
 #include "os/signals.h"
@@ -37,6 +38,8 @@ static const struct {
     {"network.deny_private", "true", false},
     {"network.max_connections", "64", false},
     {"network.max_bytes", "1MiB", false},
+    {"network.credential", "[]", false},
+    {"tools", "[]", false},
 };
 
 const struct laz_session_options doctor_acting = {

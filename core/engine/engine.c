@@ -344,7 +344,7 @@ static int engine_join(struct laz_engine *engine, const struct laz_engine *first
                             engine->settings, err);
     engine->sessions.settings = engine->settings;
     engine->sessions.registry = engine->registry;
-    return rc;
+    return rc ? rc : laz_sessions_begin_credentials(&engine->sessions, err);
 }
 
 unsigned laz_engines_usual(void)
@@ -462,6 +462,7 @@ static void engine_end(struct laz_engine *engine)
     }
     laz_jobs_free(&engine->sessions);
     laz_sessions_end_network(&engine->sessions);
+    laz_sessions_end_credentials(&engine->sessions);
     laz_templates_end(&engine->boxes);
     while (engine->boxes.leaving) /* boxes that are ending; a timer of each bounds the wait */
         laz_driver_turn(&engine->driver, LAZ_LOOP_FOREVER);

@@ -133,6 +133,22 @@ static const struct laz_members network_members = {
         ROW(network, STRUCT, NARROWS), .of = &network_members                                      \
     }
 
+#define M(name) LAZ_MEMBER(laz_credential_list, name)
+static const struct laz_member credential_rows[] = {
+    {ROW(items, TEXTS, NARROWS), .n_at = offsetof(struct laz_credential_list, n),
+     .what = "the credentials", .one = "a credential"},
+    {VALUE(n, NARROWS)},
+};
+#undef M
+static const struct laz_members credential_members = {"laz_credential_list",
+                                                      sizeof(struct laz_credential_list), NULL,
+                                                      credential_rows, COUNT(credential_rows)};
+
+#define CREDENTIALS                                                                                \
+    {                                                                                              \
+        ROW(credentials, STRUCT, NARROWS), .of = &credential_members                               \
+    }
+
 #define M(name) LAZ_MEMBER(laz_session_options, name)
 static const struct laz_member session_rows[] = {
     {TEXT(runtime, FREE)},
@@ -150,6 +166,7 @@ static const struct laz_member session_rows[] = {
     {ROW(errors, INT, REFUSED)},
     NETWORK,
     {TEXT(identity, REFUSED), .what = "the identity of the session"},
+    CREDENTIALS,
 };
 #undef M
 
@@ -169,6 +186,7 @@ static const struct laz_member pool_rows[] = {
     {VALUE(n_tools, FREE)},
     NETWORK,
     {TEXT(identity, REFUSED), .what = "the identity of the pool"},
+    CREDENTIALS,
 };
 #undef M
 #undef NETWORK

@@ -340,6 +340,7 @@ static struct laz_pool *pool_prepare(struct laz_session_shared *shared,
         .tools = options->tools,
         .n_tools = options->n_tools,
         .network = options->network,
+        .credentials = options->credentials,
         .identity = options->identity,
     };
     pool->kept = *kept;

@@ -226,6 +226,26 @@ static void connection_failed(struct network_connection *c, int why)
     connection_next(c);
 }
 
+/* Something of the owner's goes between, if it is for this name. False: it was closed. */
+static bool connection_put_way(struct network_connection *c)
+{
+    const struct laz_network_owner *owner = &c->network->owner;
+    struct network_side *server = &c->sides[NETWORK_SERVER];
+    const char *why = "";
+
+    if (!owner->has_way || !c->name[0] || c->rule->layer == NETWORK_LAYER_HTTP ||
+        !owner->has_way(owner->user, c->name, c->port))
+        return true;
+    laz_io_stop(server->io);
+    server->io = NULL;
+    server->fd = owner->put_way(owner->user, c->name, c->port, server->fd, &why);
+    if (server->fd >= 0)
+        return true;
+    connection_deny(c, LAZ_DENIED_CREDENTIAL, why, "");
+    network_connection_close(c, true);
+    return false;
+}
+
 static void connection_connected(struct network_connection *c)
 {
     const int why = laz_os_inet_outcome(c->sides[NETWORK_SERVER].fd);
@@ -234,6 +254,8 @@ static void connection_connected(struct network_connection *c)
         connection_failed(c, why);
         return;
     }
+    if (!connection_put_way(c))
+        return;
     c->state = NETWORK_OPEN;
     c->due_ms = connection_due(c, NETWORK_IDLE_MS);
     c->network->n_half_open--;

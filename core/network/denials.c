@@ -25,6 +25,7 @@ static const struct {
     [LAZ_DENIED_PROTOCOL] = {"protocol", ": this protocol is not passed on"},
     [LAZ_DENIED_LIMIT] = {"limit", ": a limit of the network list is reached"},
     [LAZ_DENIED_UNREACHABLE] = {"unreachable", " is permitted, but cannot be reached"},
+    [LAZ_DENIED_CREDENTIAL] = {"credential", ": refused where its credential is added"},
 };
 
 const char *laz_denied_word(enum laz_denied what)

@@ -99,6 +99,16 @@ static enum network_head head_hello_again(struct network_connection *c)
     return head;
 }
 
+/* What stands for a secret goes out by TLS only. */
+static const char *head_finds(const struct network_connection *c, const char *data, size_t len)
+{
+    const struct laz_network_owner *owner = &c->network->owner;
+
+    return owner->has_way && owner->finds(owner->user, data, len)
+               ? "the request has a placeholder, and goes out in clear"
+               : NULL;
+}
+
 /* As far as they were not judged yet. What follows an upgrade waits for the server. */
 static enum network_head head_requests(struct network_connection *c)
 {
@@ -107,8 +117,12 @@ static enum network_head head_requests(struct network_connection *c)
 
     if (server->may == server->out.len)
         return NETWORK_HEAD_MORE;
+    const size_t before = server->may;
     server->may += network_http_feed(c->http, server->out.data + server->may,
                                      server->out.len - server->may, &state);
+    const char *found = head_finds(c, server->out.data + before, server->may - before);
+    if (found)
+        return head_refuse(c, LAZ_DENIED_CREDENTIAL, NULL, found);
     c->waits = state == NETWORK_HTTP_UPGRADE;
     if (state == NETWORK_HTTP_REFUSED && c->http->host[0])
         return head_refuse(c, LAZ_DENIED_HOST, "host", c->http->host);

@@ -264,6 +264,19 @@ void laz_network_bytes(const struct laz_network *network, uint64_t *out, uint64_
     *in = network->bytes[NETWORK_SERVER];
 }
 
+void laz_network_deny(const struct laz_network *network, const char *name, uint16_t port,
+                      const char *text)
+{
+    const struct network_refusal refusal = {.what = LAZ_DENIED_CREDENTIAL,
+                                            .name = name,
+                                            .port = port,
+                                            .rule =
+                                                network_rule_for_name(network->rules, name, port),
+                                            .is_permanent = true};
+
+    network_deny(network, &refusal, "%s", text);
+}
+
 void laz_network_stop(struct laz_network *network)
 {
     if (!network)

@@ -100,6 +100,7 @@ enum laz_denied {
     LAZ_DENIED_PROTOCOL,    /* UDP, or another protocol than the rule's */
     LAZ_DENIED_LIMIT,       /* connections, bytes, time */
     LAZ_DENIED_UNREACHABLE, /* permitted, but no server: no such name, refused, no route */
+    LAZ_DENIED_CREDENTIAL,  /* of a request with a credential, or of its answer */
     LAZ_N_DENIED
 };
 
@@ -153,6 +154,14 @@ struct laz_network_owner {
     void *user;
     /* On the loop: something was refused. */
     void (*denied)(void *user, const struct laz_denial *denial);
+    /* Is there something between a box and servers of this name? NULL: nothing is. */
+    bool (*has_way)(void *user, const char *name, uint16_t port);
+    /* Puts it there: takes `server`, a connection to one. Returns the end of it for the box, which
+     * does not block, or -1 with a text. */
+    int (*put_way)(void *user, const char *name, uint16_t port, int server, const char **why);
+    /* Has this text, which goes out in clear, what only has_way may have? What it is called, or
+     * NULL. */
+    const char *(*finds)(void *user, const char *text, size_t len);
 };
 
 /* Serves a box from now on. Takes the sockets, also after an error. Holds the rules. */
@@ -169,6 +178,9 @@ void laz_network_catch_up(struct laz_network *network);
 unsigned laz_network_connections(const struct laz_network *network);
 /* Bytes from the box to servers, and back. */
 void laz_network_bytes(const struct laz_network *network, uint64_t *out, uint64_t *in);
+/* What stands between (put_way) has refused something to this name. */
+void laz_network_deny(const struct laz_network *network, const char *name, uint16_t port,
+                      const char *text);
 /* Closes all at once. NULL is allowed. */
 void laz_network_stop(struct laz_network *network);
 

@@ -51,6 +51,12 @@ void laz_network_bytes(const struct laz_network *network, uint64_t *out, uint64_
     *out = *in = 0;
 }
 
+void laz_network_deny(const struct laz_network *network, const char *name, uint16_t port,
+                      const char *text)
+{
+    (void)network, (void)name, (void)port, (void)text;
+}
+
 void laz_network_stop(struct laz_network *network)
 {
     (void)network;

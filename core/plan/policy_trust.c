@@ -150,12 +150,14 @@ void laz_policy_trust(const struct laz_policy_session *session, bool here,
                       struct laz_policy_paths *paths)
 {
     struct laz_look look;
+    /* it is only being shown otherwise */
+    const bool is_made = here && session->trust && laz_os_look(session->trust, true, &look) == 0;
 
     for (size_t i = 0; session->trust && i < sizeof trust_rows / sizeof trust_rows[0]; i++) {
         const struct trust_row *row = &trust_rows[i];
         char *host = laz_strdupf("%s/%s", session->trust, row->file);
         paths->failed |= !host;
-        if (host && (!here || laz_os_look(host, true, &look) == 0))
+        if (host && (!is_made || laz_os_look(host, true, &look) == 0))
             laz_policy_trust_at(session, here, paths, row->path, row->file);
         free(host);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* authority.h - the certificate authority of an engine, and certificates for the names of servers.
+/* authority.h - the certificate authority of an engine, certificates for the names of servers
+ * (authority.c), and files by which boxes accept them (trust.c).
  * Side: proxy.  Input trusted: names no, all else yes.
  *
  * Its key is made in this process, is written nowhere, and is gone with it.  One thread has the
@@ -11,6 +12,7 @@
 #include "base/error.h"
 
 #include <gnutls/gnutls.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,5 +45,29 @@ struct proxy_leaf {
 int proxy_authority_leaf(struct proxy_authority *authority, const char *name,
                          struct proxy_leaf **leaf, struct laz_error *err);
 void proxy_leaf_drop(struct proxy_leaf *leaf); /* NULL: does nothing */
+
+/* ---- what makes boxes accept it; before the process is confined -------------------------------
+ */
+
+/* What proxy_trust_write has found. */
+struct proxy_trust {
+    const char *bundle;  /* the system's list of authorities, a path; NULL: it has none, and boxes
+                            accept the one authority alone */
+    size_t certificates; /* in that list */
+    size_t left_out;     /* files of the system's directory that are too large or too many */
+    bool has_java;       /* there is a store of Java's */
+};
+
+/* Fills a directory, which is empty and which all users may search, with files that all may read:
+ *
+ *     bundle.pem    the system's list of authorities, and this one
+ *     certs/        what /etc/ssl/certs has, and this one: under the name by which OpenSSL finds
+ * it, in ca-certificates.crt, and in java/cacerts cacerts       the same list as a key store of
+ * Java, if this host has one
+ *
+ * `root`: before each path of the system; "": it is this one. Errors: LAZ_EOS, LAZ_ENOMEM; a part
+ * of it may be there then. */
+int proxy_trust_write(const struct proxy_authority *authority, const char *root,
+                      const char *directory, struct proxy_trust *found, struct laz_error *err);
 
 #endif

@@ -588,11 +588,16 @@ static gnutls_certificate_credentials_t connection_authorities(const struct prox
 static int connection_begin(struct proxy_connection *c, const struct proxy_note *note,
                             struct laz_error *err)
 {
+    int rc = laz_os_nonblock(c->box.fd, true, err);
+    if (!rc)
+        rc = laz_os_nonblock(c->server.fd, true, err);
+    if (rc)
+        return rc;
     c->name = laz_strdup(note->name);
     c->again = laz_timer_new(c->proxy->loop, connection_again, c);
     if (!c->name || !c->again || !connection_credentials(c, &note->credentials))
         return laz_error_nomem(err);
-    int rc = proxy_authority_leaf(c->proxy->authority, c->name, &c->leaf, err);
+    rc = proxy_authority_leaf(c->proxy->authority, c->name, &c->leaf, err);
     if (!rc)
         rc = proxy_end_box(&c->box, c->box.fd, c->leaf->x509, err);
     return rc ? rc

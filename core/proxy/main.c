@@ -6,7 +6,6 @@
 
 #include "os/confine.h"
 #include "os/streams.h"
-#include "proxy/trust.h"
 
 #include <stdio.h>
 

@@ -7,7 +7,7 @@
  * are made from what the host has, so that a box accepts each server that it accepted before.  Only
  * what every user may read is copied: the process may be root's, and boxes see the copies.  Links
  * are copied as links: they lead to where they led, as far as the box shows it. */
-#include "proxy/trust.h"
+#include "proxy/authority.h"
 
 #include "os/directories.h"
 #include "os/files.h"

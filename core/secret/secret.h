@@ -56,6 +56,10 @@ struct laz_secret_runner {
     void *user;
 };
 
+/* A file that the settings show to the code, which may belong to this user as the code does, is
+ * refused: LAZ_ECONFIG. Of root sessions have users of their own, who cannot read it. */
+int laz_secret_source_hidden(const struct laz_secret_source *source,
+                             const struct laz_settings_values *values, struct laz_error *err);
 /* Takes { "file": PATH }, { "env": NAME } or { "command": [PROGRAM, ...] }. A variable is read
  * here, so call it in the thread that makes the engine; `allow` (or NULL): the variables that boxes
  * get, of which it may be none. LAZ_ECONFIG, LAZ_ENOMEM. */

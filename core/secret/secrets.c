@@ -32,6 +32,8 @@ static int secrets_add(struct laz_secrets *secrets, const struct laz_settings_va
     secrets->n++;
     int rc = laz_secret_source_parse(pair + len + 1, strlen(pair + len + 1), &values->env.allow,
                                      &item->source, err);
+    if (!rc)
+        rc = laz_secret_source_hidden(&item->source, values, err);
     if (rc && rc != LAZ_ENOMEM)
         laz_error_prefix(err, "%s: ", item->name);
     item->is_refused = rc != 0;

@@ -10,6 +10,7 @@
 #include "os/current_process.h"
 #include "os/paths.h"
 #include "os/trust.h"
+#include "os/users.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,18 @@ int laz_secret_source_parse(const char *json, size_t len, const struct laz_strv 
     return rc;
 }
 
+int laz_secret_source_hidden(const struct laz_secret_source *source,
+                             const struct laz_settings_values *values, struct laz_error *err)
+{
+    if (source->kind != LAZ_SECRET_FILE || laz_os_is_root() ||
+        !laz_settings_shows(values, source->where))
+        return 0;
+    return laz_error_set(err, LAZ_ECONFIG, 0,
+                         "the file %s has a secret, and sandbox.read or sandbox.write shows it to "
+                         "the code: keep it elsewhere",
+                         source->where);
+}
+
 void laz_secret_source_fini(struct laz_secret_source *source)
 {
     free(source->where);
@@ -122,11 +135,12 @@ void laz_secret_source_fini(struct laz_secret_source *source)
 
 void laz_secret_source_text(const struct laz_secret_source *source, struct laz_buf *text)
 {
-    static const char *const kinds[] = {[LAZ_SECRET_FILE] = "file",
-                                        [LAZ_SECRET_ENV] = "variable",
-                                        [LAZ_SECRET_COMMAND] = "program"};
+    static const char *const kinds[] = {[LAZ_SECRET_FILE] = "the file ",
+                                        [LAZ_SECRET_ENV] = "the variable ",
+                                        [LAZ_SECRET_COMMAND] = "the program "};
 
-    laz_buf_printf(text, "the %s %s", kinds[source->kind], source->where);
+    laz_buf_puts(text, kinds[source->kind]);
+    laz_buf_puts(text, source->where);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

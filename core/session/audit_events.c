@@ -230,6 +230,17 @@ void laz_audit_denials(const struct laz_session *session)
     }
 }
 
+void laz_audit_credential(const struct laz_session *session, const char *json, size_t len)
+{
+    struct laz_audit_line line = LAZ_AUDIT_LINE_INIT;
+
+    if (!session->shared->audit)
+        return;
+    laz_audit_number(&line, "execution", (uint64_t)session->last_id);
+    laz_audit_json(&line, "credential", json, len);
+    events_write(session, "credential_used", &line, NULL);
+}
+
 /* ---- executions ----------------------------------------------------------------------------- */
 
 /* What is recorded of requests that execute nothing. */

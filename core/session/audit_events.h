@@ -26,6 +26,8 @@ int laz_audit_network_set(const struct laz_session *session, const struct laz_ne
                           struct laz_error *err);
 /* What was refused of its network since the last result. */
 void laz_audit_denials(const struct laz_session *session);
+/* A credential was used since the last result: JSON. */
+void laz_audit_credential(const struct laz_session *session, const char *json, size_t len);
 /* Records session_close, once for each session whose start was recorded. */
 void laz_audit_closed(struct laz_session *session);
 

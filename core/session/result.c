@@ -53,6 +53,7 @@ void laz_result_free(struct laz_result *result)
     laz_strv_fini(&result->traceback);
     laz_strv_fini(&result->warnings);
     laz_strv_fini(&result->denials);
+    laz_strv_fini(&result->credentials);
     laz_output_fini(&result->output);
     laz_artifacts_fini(&result->artifacts);
     free(result->isolation);
@@ -187,6 +188,16 @@ const char *laz_result_denial(const struct laz_result *result, size_t index)
     return result ? result_text_at(&result->denials, index) : NULL;
 }
 
+size_t laz_result_credentials(const struct laz_result *result)
+{
+    return result ? result->credentials.n : 0;
+}
+
+const char *laz_result_credential(const struct laz_result *result, size_t index)
+{
+    return result ? result_text_at(&result->credentials, index) : NULL;
+}
+
 int laz_result_usage(const struct laz_result *result, struct laz_execution_usage *usage)
 {
     if (!result || !usage)
@@ -310,6 +321,10 @@ static char *result_make_json(const struct laz_result *result)
     laz_json_begin_list(&write, "denials");
     for (size_t i = 0; i < result->denials.n; i++)
         result_write_raw(&write, NULL, result->denials.items[i]);
+    laz_json_end_list(&write);
+    laz_json_begin_list(&write, "credentials");
+    for (size_t i = 0; i < result->credentials.n; i++)
+        result_write_raw(&write, NULL, result->credentials.items[i]);
     laz_json_end_list(&write);
     result_write_artifacts(&write, &result->artifacts);
     laz_json_begin_object(&write, "verdict");

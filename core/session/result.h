@@ -21,7 +21,8 @@ struct laz_result {
     char *error_kind, *error_message;
     int64_t line, column;
     struct laz_strv traceback, warnings;
-    struct laz_strv denials; /* JSON objects */
+    struct laz_strv denials; /* JSON objects, as the next */
+    struct laz_strv credentials;
     struct laz_output output;
     struct laz_artifacts artifacts;
     uint64_t wall_us, cpu_us, max_rss_bytes, tool_calls;

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "os/descriptors.h"
 #include "session/audit_events.h"
+#include "session/session_credentials.h"
 #include "session/session_network.h"
 
 #include <stdio.h>
@@ -69,6 +70,7 @@ void laz_session_destroy(struct laz_session *session)
     laz_tool_set_release(session->own_tools);
     laz_found_forget(session->shared->tools->found, session);
     laz_session_forget_network(session);
+    laz_session_forget_credentials(session);
     free(session->isolation);
     free(session->description);
     free(session->identity);
@@ -267,6 +269,8 @@ int laz_session_unstarted(struct laz_session_shared *shared,
         rc = laz_approvals_check(shared->tools, session->own_tools, shared->values, err);
     if (!rc)
         rc = laz_session_take_network(session, options->network, err);
+    if (!rc)
+        rc = laz_session_take_credentials(session, options->credentials, err);
     if (!rc)
         rc = session_prepare(session, options->runtime, err);
     if (rc) {

@@ -51,6 +51,8 @@ struct laz_finish {
 
 #define LAZ_DESCRIPTION_SIZE 192
 
+struct laz_credential_set;
+
 struct laz_session {
     struct laz_session_shared *shared;
     struct laz_session *next;
@@ -84,13 +86,17 @@ struct laz_session {
     /* Its network list, held, and the one that it was opened with, whose ports boxes listen to;
      * NULL: the settings are wrong. */
     struct laz_network_rules *rules, *first_rules;
-    bool has_network;             /* its boxes have a way out, even if nothing is permitted now */
-    struct laz_network *network;  /* the way out of its box; NULL: none */
-    struct laz_denials denials;   /* that no result has told */
-    char *tools_json;             /* all of them, */
-    char *shared_json, *own_json; /* and in two parts; without own tools: all, and NULL */
-    char *isolation;              /* of the box, or of the last one: JSON, */
-    char backend[65];             /* and the same as values; "": there was none */
+    bool has_network;            /* its boxes have a way out, even if nothing is permitted now */
+    struct laz_network *network; /* the way out of its box; NULL: none */
+    struct laz_denials denials;  /* that no result has told */
+    struct laz_credential_set *credentials; /* that its code uses; NULL: none */
+    struct laz_strv placeholders; /* variables of them, where they are not those of the settings */
+    struct laz_strv far_credentials; /* names of those of its worker, */
+    bool has_far_credentials;        /* if it is to have these and not all */
+    char *tools_json;                /* all of them, */
+    char *shared_json, *own_json;    /* and in two parts; without own tools: all, and NULL */
+    char *isolation;                 /* of the box, or of the last one: JSON, */
+    char backend[65];                /* and the same as values; "": there was none */
     uint32_t enforces;
     int (*pre_execute)(void *user, const char *code, size_t len, char *reason, size_t reason_size);
     void *pre_execute_user;

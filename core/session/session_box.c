@@ -8,6 +8,7 @@
 #include "session/session.h"
 
 #include "session/audit_events.h"
+#include "session/session_credentials.h"
 #include "session/session_network.h"
 #include "box/template.h"
 #include "os/spawner.h"
@@ -421,6 +422,7 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
         rc = laz_box_chosen(session->shared->boxes, &choice, err);
     }
     if (!rc && choice) {
+        rc = laz_session_begin_credentials(session, err);
         struct laz_box_purpose purpose = {
             .runtime = session->runtime,
             .read = &session->runtime_paths,
@@ -429,6 +431,8 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .adds_tools = session->own_json,
             .has_tools = laz_session_n_tools(session) > 0,
             .has_network = session->has_network,
+            .has_credentials = session->credentials != NULL,
+            .placeholders = session->placeholders.n ? &session->placeholders : NULL,
         };
         const struct laz_template_source source = {
             .runtime = session->runtime,
@@ -436,8 +440,9 @@ int laz_session_spawn(struct laz_session *session, struct laz_error *err)
             .read = &session->runtime_paths,
             .tools = session->shared_json,
             .has_network = purpose.has_network,
+            .has_credentials = purpose.has_credentials,
         };
-        if (session->warm)
+        if (!rc && session->warm)
             rc = laz_template_for(session->shared->boxes, &source, &purpose, err);
         if (!rc)
             rc = laz_box_start(session->shared->boxes, &purpose, &owner, &session->box, err);

@@ -61,6 +61,7 @@ static int inspect_box(const struct inspection *inspection, struct laz_error *er
         .runtime = session->runtime,
         .read = &session->runtime_paths,
         .has_network = session->has_network,
+        .has_credentials = session->credentials != NULL,
     };
     int rc = laz_box_chosen(inspection->shared->boxes, &purpose.choice, err);
 
@@ -110,6 +111,7 @@ static int inspect_packages(const struct inspection *inspection, struct laz_erro
         .read = &session->runtime_paths,
         .tools = session->tools_json,
         .has_network = session->has_network,
+        .has_credentials = session->credentials != NULL,
     };
 
     if (!shared->values->pool.preload.n &&

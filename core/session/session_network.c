@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "session/audit_events.h"
+#include "session/session_credentials.h"
 #include "telemetry/metrics.h"
 
 #include <inttypes.h>
@@ -266,15 +267,51 @@ static void network_denied(void *user, const struct laz_denial *denial)
     laz_denials_add(&session->denials, denial);
 }
 
+/* ---- by way of the proxy, which adds credentials --------------------------------------------- */
+
+static bool network_has_way(void *user, const char *name, uint16_t port)
+{
+    return laz_credential_set_has(((struct laz_session *)user)->credentials, name, port);
+}
+
+static int network_put_way(void *user, const char *name, uint16_t port, int server,
+                           const char **why)
+{
+    return laz_credential_set_connect(((struct laz_session *)user)->credentials, name, port, server,
+                                      why);
+}
+
+static const char *network_finds(void *user, const char *text, size_t len)
+{
+    return laz_credential_set_finds(((struct laz_session *)user)->credentials, text, len);
+}
+
+static void network_credential_denied(void *user, const char *name, uint16_t port, const char *text)
+{
+    struct laz_session *session = user;
+
+    if (session->network)
+        laz_network_deny(session->network, name, port, text);
+}
+
 int laz_session_start_network(struct laz_session *session, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
-    const struct laz_network_owner owner = {.user = session, .denied = network_denied};
+    const struct laz_network_owner owner = {
+        .user = session,
+        .denied = network_denied,
+        .has_way = session->credentials ? network_has_way : NULL,
+        .put_way = network_put_way,
+        .finds = network_finds,
+    };
     struct laz_os_network sockets = LAZ_OS_NETWORK_NONE;
     uint16_t ports[LAZ_OS_NETWORK_PORTS];
     const size_t n = laz_network_rules_ports(session->first_rules, ports);
     int rc = shared->network ? 0 : laz_network_shared_new(shared->driver, &shared->network, err);
 
+    const struct laz_credential_owner asked = {session, network_credential_denied};
+    if (session->credentials)
+        laz_credential_set_own(session->credentials, &asked);
     if (!rc)
         rc = laz_box_listen(session->box, ports, n, &sockets, err);
     return rc ? rc
@@ -290,6 +327,7 @@ void laz_session_stop_network(struct laz_session *session)
 
 void laz_session_drop_denials(struct laz_session *session)
 {
+    laz_session_tell_credentials(session, NULL);
     laz_audit_denials(session);
     laz_denials_fini(&session->denials);
 }
@@ -302,6 +340,8 @@ void laz_session_tell_denials(struct laz_session *session, struct laz_result *re
         return;
     if (session->network)
         laz_network_catch_up(session->network);
+    laz_session_catch_up_credentials(session);
+    laz_session_tell_credentials(session, result);
     laz_audit_denials(session);
     for (size_t i = 0; i < denials->n; i++) {
         struct laz_buf text = LAZ_BUF_INIT, json = LAZ_BUF_INIT;

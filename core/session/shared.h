@@ -16,6 +16,7 @@ struct laz_spans;
 struct laz_looks;
 struct laz_network_rules;
 struct laz_network_shared;
+struct laz_credentials;
 struct laz_job;
 struct laz_pool;
 struct laz_session_listener;
@@ -32,8 +33,10 @@ struct laz_session_shared {
     struct laz_spans *spans; /* NULL: no traces are sent */
     atomic_uint *pooled;     /* sessions of pools that are not closed, of all engines of a group */
     const struct laz_session_listener *listener;
-    struct laz_network_rules *rules;    /* the list of the settings; NULL: they are wrong */
-    struct laz_network_shared *network; /* made with the first box that has a way out */
+    struct laz_network_rules *rules;     /* the list of the settings; NULL: they are wrong */
+    struct laz_network_shared *network;  /* made with the first box that has a way out */
+    struct laz_credentials *credentials; /* of the settings and of sessions */
+    struct laz_strv placeholders;        /* of those of the settings: variables */
     struct laz_session *sessions;
     struct laz_pool *pools;
     struct laz_job *jobs; /* that have begun, and were not reported */
@@ -53,8 +56,12 @@ int laz_sessions_init(struct laz_session_shared *shared, struct laz_error *err);
  * wrong; LAZ_ENOMEM. Where mistakes are collected, there may be none in the end: NULL. */
 int laz_session_rules_of(const struct laz_settings_values *values, struct laz_network_rules **rules,
                          struct laz_error *err);
-/* When all sessions are free: what they share of the network. */
+/* When all sessions are free: what they share of the network, and then of credentials. */
 void laz_sessions_end_network(struct laz_session_shared *shared);
+/* Makes those of the settings. Needs what laz_sessions_init does, all of `boxes` and `tools`.
+ * Errors: as laz_credentials_new. */
+int laz_sessions_begin_credentials(struct laz_session_shared *shared, struct laz_error *err);
+void laz_sessions_end_credentials(struct laz_session_shared *shared);
 /* They are left as they are, and not freed: they do not count as sessions any more. */
 void laz_sessions_leave(struct laz_session_shared *shared);
 /* Cancels what sessions execute, and how they start or finish: of those that laz_session_cancel has

@@ -46,7 +46,7 @@ static const struct {
     [METRIC_LAYER] = {"layer", {"code", "tool", "network"}},
     [METRIC_WHAT] = {"what",
                      {"name", "port", "address", "server_name", "host", "private", "protocol",
-                      "limit", "unreachable"}},
+                      "limit", "unreachable", "credential"}},
     [METRIC_SPAN] = {"outcome", {"sent", "dropped", "failed"}},
 };
 

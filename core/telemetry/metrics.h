@@ -29,7 +29,7 @@ enum laz_metric_outcome {
 enum laz_metric_decision { LAZ_METRIC_APPROVED, LAZ_METRIC_NOT_APPROVED };
 enum laz_metric_layer { LAZ_METRIC_BY_CODE, LAZ_METRIC_BY_TOOL, LAZ_METRIC_BY_NETWORK };
 enum laz_metric_span { LAZ_METRIC_SENT, LAZ_METRIC_DROPPED, LAZ_METRIC_FAILED };
-#define LAZ_METRIC_N_DENIED 9 /* of "what": enum laz_denied (network/network.h) */
+#define LAZ_METRIC_N_DENIED 10 /* of "what": enum laz_denied (network/network.h) */
 #define LAZ_METRIC_NO_VERDICT                                                                      \
     (LAZ_METRIC_WORDS - 1)  /* of "verdict": behind those of laz_verdict                           \
                              */

@@ -311,6 +311,7 @@ static int provider_take(struct laz_provider *provider, struct laz_error *err)
         struct laz_error why = {0};
         ret = provider_add_tool(provider, provider_tool(list, i), i, &why);
         if (ret && ret != LAZ_ENOMEM) {
+            laz_tools_hide(provider->tools, why.text);
             laz_log(log, LAZ_LOG_WARNING, "%s: provider %s: a tool is left out: %s",
                     provider->position, provider->name, why.text);
             ret = 0;

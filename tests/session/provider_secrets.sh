@@ -109,6 +109,31 @@ pass_ran() {
     rm -f pass-ran
 }
 
+# over_http - a server that answers only who sends the header with the right value.
+over_http() {
+    mkfifo input port
+    secret='Bearer mellon-file-value' python3 -I "$source/tests/mock/mcp_http.py" modern '' json <input >port &
+    exec 3>input
+    read -r number <port
+    for which in from_file from_env; do
+        {
+            sed '/^\[\[tools/,$d' tools.toml
+            printf '[[tools]]\nprovider = "mcp"\nname = "h"\nurl = "http://127.0.0.1:%s/mcp"\n' "$number"
+            printf 'headers = { X-Secret = "Bearer {secret.%s}" }\n' $which
+        } >http_$which.toml
+    done
+    if "$lazaret" config --check --config "$work/http_from_file.toml" $box 2>&1 | grep -q libcurl; then
+        may_be_missing http 'built without libcurl'
+    else
+        hides a_server_over_http_has_one 0 '5' "$lazaret" run --config "$work/http_from_file.toml" $box \
+            --verbose -e 'return h_add(2, 3)'
+        hides another_secret_is_not_that_one 125 'the server h' "$lazaret" run \
+            --config "$work/http_from_env.toml" $box --verbose -e 'return h_add(2, 3)'
+    fi
+    exec 3>&-
+    wait
+}
+
 # ---- what only looks --------------------------------------------------------------------------------
 
 tools="--config $work/tools.toml"
@@ -145,6 +170,7 @@ mistake unknown_name 'wrong.toml:8:9: provider command: X: this is no name of [s
 mistake a_value_as_a_name 'X: this is no name of [secrets]' "$ok" '{ X = "{secret.ghp_mellon}" }'
 mistake no_brace 'behind {secret. stands a name' "$ok" '{ X = "{secret.a" }'
 mistake in_a_key 'in values of `env` and `headers` only' "$ok" '{ "{secret.a}" = "x" }'
+mistake no_name_of_a_variable "env: 'A=B' is no name of a variable" "$ok" '{ "A=B" = "x" }'
 mistake in_arguments 'wrong.toml:7' "$ok" '{}' ', "{secret.a}"'
 says in_arguments_says_why 'everybody on this machine can read the arguments of a program'
 mistake open_file 'others can read this secret' "a = { file = \"$work/open\" }" "$use"
@@ -185,6 +211,7 @@ else
         cases=$((cases + 1))
         [ -e server-has-it ] || wrong a_server_has_one 'it did not get the value'
         pass_ran a_server_has_one yes
+        over_http
     else
         may_be_missing python3 'not installed'
     fi

@@ -7,7 +7,6 @@
 #include "os/directories.h"
 #include "os/files.h"
 #include "proxy/authority.h"
-#include "proxy/trust.h"
 
 #include <gnutls/x509.h>
 #include <stdio.h>

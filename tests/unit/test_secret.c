@@ -297,6 +297,27 @@ static void a_table_reads_each_once_and_knows_near_names(void)
     unsetenv("SECRET_SHORT");
 }
 
+/* Root's sessions have users of their own. */
+static void a_file_that_code_is_shown_is_refused_where_it_could_read_it(void)
+{
+    const int expected[] = {geteuid() == 0 ? 0 : LAZ_ECONFIG, 0};
+    static const char *const files[2] = {"/opt/data/secret", "/opt/datax/secret"};
+
+    for (size_t i = 0; i < 2; i++) {
+        char *value = laz_strdupf("{ a = { file = \"%s\" } }", files[i]);
+        struct laz_settings *settings = settings_of("secrets", value);
+        struct laz_secrets secrets;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.read", "[\"/opt/data\"]", &err), 0);
+        CU_ASSERT_EQUAL(laz_secrets_init(&secrets, laz_settings_values(settings), NULL, &err),
+                        expected[i]);
+        CU_ASSERT_EQUAL(strstr(err.text, "shows it to the code") != NULL, expected[i] != 0);
+        laz_secrets_fini(&secrets);
+        laz_settings_free(settings);
+        free(value);
+    }
+}
+
 static void a_variable_that_boxes_get_is_refused_with_its_place(void)
 {
     struct laz_settings *settings = settings_of("secrets", "{ a = { env = \"SECRET_TEST\" } }");
@@ -345,6 +366,7 @@ static const struct unit_test tests[] = {
     UNIT(a_command_is_run_by_whom_the_caller_says),
     UNIT(a_source_is_one_of_three),
     UNIT(a_table_reads_each_once_and_knows_near_names),
+    UNIT(a_file_that_code_is_shown_is_refused_where_it_could_read_it),
     UNIT(a_variable_that_boxes_get_is_refused_with_its_place),
     UNIT(the_memory_is_left_out_of_dumps_and_of_children),
     {0},

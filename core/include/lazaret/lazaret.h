@@ -270,6 +270,16 @@ struct laz_network_list {
 };
 #define LAZ_NETWORK_LIST_INIT LAZ_INIT(struct laz_network_list)
 
+/* Credentials that code uses and never sees, in place of those of the settings. Each is the name of one
+ * of the settings, or a JSON object as a table of [[network.credential]], with {"value": TEXT} as its
+ * `secret` and without `ca`: files, variables and commands are those of the settings alone. */
+struct laz_credential_list {
+    size_t size;
+    const char *const *items; /* copied; NULL: none */
+    size_t n;                 /* 0: the session has none */
+};
+#define LAZ_CREDENTIAL_LIST_INIT LAZ_INIT(struct laz_credential_list)
+
 struct laz_session_options {
     size_t size;
     const char *runtime; /* "python", "r", "lua"; NULL: as the settings say */
@@ -297,6 +307,8 @@ struct laz_session_options {
     const int *errors;
     const struct laz_network_list *network; /* NULL: as the settings say */
     const char *identity; /* who it is for, as the audit log has it; copied; NULL: nobody is named */
+    /* NULL: all of the settings. With others than these it is in a box of its own. */
+    const struct laz_credential_list *credentials;
 };
 #define LAZ_SESSION_OPTIONS_INIT LAZ_INIT(struct laz_session_options)
 
@@ -305,7 +317,7 @@ struct laz_session_options {
  * to be asked for their tools (docs/tool-mcp.md); so do laz_pool_new and the searches for tools,
  * whichever comes first. Errors: LAZ_ESETUP, LAZ_ECONFIG, LAZ_ENOENT (no such runtime or backend),
  * LAZ_EREFUSED (the policy requires what cannot be enforced, or the audit log cannot be written; a
- * network list that the backend cannot keep), LAZ_EINVAL (a rule of `network`), LAZ_ENOMEM,
+ * network list that the backend cannot keep), LAZ_EINVAL (a rule of `network`, a credential), LAZ_ENOMEM,
  * LAZ_EBUSY. */
 LAZ_EXPORT int laz_session_open(struct laz_engine *engine,
                                 const struct laz_session_options *options,
@@ -501,6 +513,7 @@ struct laz_pool_options {
     size_t n_tools;
     const struct laz_network_list *network;
     const char *identity;
+    const struct laz_credential_list *credentials;
 };
 #define LAZ_POOL_OPTIONS_INIT LAZ_INIT(struct laz_pool_options)
 

@@ -94,6 +94,11 @@ LAZ_EXPORT const char *laz_result_warning(const struct laz_result *result, size_
 LAZ_EXPORT size_t laz_result_denials(const struct laz_result *result);
 LAZ_EXPORT const char *laz_result_denial(const struct laz_result *result, size_t index);
 
+/* Which credentials were used, for which host and how often, and never their secrets: how many, and one
+ * as a JSON object, NULL beyond the end. {"name":..., "host":..., "count":...}. See docs/credentials.md. */
+LAZ_EXPORT size_t laz_result_credentials(const struct laz_result *result);
+LAZ_EXPORT const char *laz_result_credential(const struct laz_result *result, size_t index);
+
 /* A file that the code has saved in the directory `artifacts` of its working directory (also in
  * the variable LAZARET_ARTIFACTS), or a figure that it has drawn: new, or changed since the
  * execution before. Up to [artifacts] max_files and max_size; warnings name what is left out. It has
