@@ -140,6 +140,33 @@ static bool request_is_override(struct laz_http_text name)
     return false;
 }
 
+/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
+static bool request_is_same(struct laz_http_text name, const char *other)
+{
+    size_t i = 0;
+
+    for (; i < name.len && other[i]; i++) {
+        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
+        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
+        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
+        if (a != b)
+            return false;
+    }
+    return i == name.len && !other[i];
+}
+
+/* Where a body ends, and for whom a request is, by a name that some servers take for the real one.
+ */
+static bool request_is_alias(struct laz_http_text name)
+{
+    static const char *const names[] = {"content-length", "transfer-encoding"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found |= request_is_same(name, names[i]);
+    return found && memchr(name.text, '_', name.len);
+}
+
 static bool request_take(struct request_work *work, struct laz_http_text name,
                          struct laz_http_text value)
 {
@@ -159,6 +186,8 @@ static bool request_take(struct request_work *work, struct laz_http_text name,
                               "the request asks for another protocol than HTTP/1.1");
     if (laz_http_is(name, "expect") && !laz_http_is(value, "100-continue"))
         return request_refuse(work->request, 417, "the request expects what is not known");
+    if (request_is_alias(name))
+        return request_bad(work, "a field that frames the request has an underscore in its name");
     if (work->is_ruled && request_is_override(name))
         return request_bad(work, "the request names another method or path in a header");
     return true;
@@ -385,21 +414,6 @@ static void request_value(struct laz_http_text value, const struct proxy_credent
     if (plain.data)
         laz_wipe(plain.data, plain.len);
     laz_buf_fini(&plain);
-}
-
-/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
-static bool request_is_same(struct laz_http_text name, const char *other)
-{
-    size_t i = 0;
-
-    for (; i < name.len && other[i]; i++) {
-        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
-        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
-        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
-        if (a != b)
-            return false;
-    }
-    return i == name.len && !other[i];
 }
 
 /* What is set or left out by the host. */
