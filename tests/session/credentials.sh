@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# credentials.sh - code uses tokens that it never sees: programs work with servers that demand one,
+# requests and answers that are made to be understood in two ways are refused, and a search for the
+# tokens finds them nowhere. The parts are in tests/network, with the small internet of world.py.
+. "${srcdir:-.}/tests/session/lib.sh"
+. "${srcdir:-.}/tests/network/world.sh"
+
+repeated=
+! is_repeated || repeated=--repeated
+world own credentials $repeated
+finish
