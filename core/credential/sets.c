@@ -49,11 +49,10 @@ static int set_take(struct laz_credential_set *set, const char *given, struct la
 
     if (*given != '{') {
         item = set_find(set->credentials, given);
-        return item
-                   ? set_add(set, item, err)
-                   : laz_error_set(err, LAZ_EINVAL, 0,
-                                   "the settings have none of this name; a credential "
-                                   "has the name that its host has, unless it is given another");
+        return item ? set_add(set, item, err)
+                    : laz_error_set(err, LAZ_EINVAL, 0,
+                                    "the settings have none of this name; a credential "
+                                    "has the name that its host has, unless it is given another");
     }
     rc = credential_item_new(set->credentials, given, true, &item, err);
     if (rc)

@@ -337,9 +337,9 @@ static void making_network(struct making *making)
 
     to->denials = making_list(making, laz_result_denials(making->from), laz_result_denial,
                               &making->denials, &to->denials_len);
-    to->credentials = making_list(making, laz_result_credentials(making->from),
-                                  laz_result_credential, &making->credentials,
-                                  &to->credentials_len);
+    to->credentials =
+        making_list(making, laz_result_credentials(making->from), laz_result_credential,
+                    &making->credentials, &to->credentials_len);
 }
 
 static void making_usage(struct making *making)
