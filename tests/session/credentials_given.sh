@@ -24,9 +24,9 @@ if ! [ -x "$(dirname "$LAZARET_AGENT")/lazaret-proxy" ]; then
     may_be_missing tls "this build has no TLS"
     exit $((failures ? 1 : 77))
 fi
-own="unshare -m" then=env
+own="unshare -m" as=env
 if [ "$(id -u)" -ne 0 ]; then # root mounts; what is tested runs as an ordinary user again
-    own="unshare -Urm" then="unshare -U --map-user=1000 --map-group=1000"
+    own="unshare -Urm" as="unshare -U --map-user=1000 --map-group=1000"
 fi
 if ! [ -f "$bundle" ] || ! $own true 2>/dev/null; then
     may_be_missing namespaces "the authority of a test cannot be among those of the system"
@@ -35,7 +35,7 @@ fi
 cases=$((cases + 1)) status=0
 cp "$bundle" "$work/bundle"
 timeout -k 10 1100 setsid -w $own sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' - "$work/bundle" "$bundle" \
-    $then python3 "$top/tests/session/credentials_given.py" "$lazaret" "$work" "$work/bundle" "$top/clients/python/src" \
+    $as python3 "$top/tests/session/credentials_given.py" "$lazaret" "$work" "$work/bundle" "$top/clients/python/src" \
     >out 2>err </dev/null || status=$?
 [ "$status" -eq 0 ] || wrong given "status $status"
 finish
