@@ -62,7 +62,7 @@ void laz_credentials_warn(struct laz_credentials *credentials,
 
 /* What is doubtful about settings of one whose sessions are on other machines. */
 #define LAZ_CREDENTIALS_FAR                                                                        \
-    "network.credential has no effect where session.where is \"cluster\": a credential is used "    \
+    "network.credential has no effect where session.where is \"cluster\": a credential is used "   \
     "where the code runs, and belongs into the configuration of the workers"
 
 /* ---- those of a session ---------------------------------------------------------------------- */
