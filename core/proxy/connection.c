@@ -60,11 +60,15 @@ static void connection_end(struct proxy_connection *c)
         connection_free(c);
 }
 
-static void connection_settle(struct proxy_connection *c)
+/* `moved`: there may be more to do. A box that has said all it has to say still gets its answers.
+ */
+static void connection_settle(struct proxy_connection *c, bool moved)
 {
     struct proxy_end *box = &c->box, *server = &c->server;
+    const bool is_idle = !moved && !c->exchange.is_asking && !c->exchange.waits &&
+                         box->bytes.sent == box->bytes.out.len;
 
-    if (box->broken || (box->ended && (box->was_cut || !c->exchange.is_asking)))
+    if (box->broken || (box->ended && (box->was_cut || is_idle)))
         c->is_over = true;
     if (!c->exchange.is_ending &&
         (server->broken || (server->ended && server->bytes.taken == server->bytes.in.len)))
@@ -124,7 +128,7 @@ static uint32_t connection_events(const struct proxy_connection *c, const struct
     if (!end->ended && !c->exchange.is_ending && end->bytes.in.len < PROXY_WAITS &&
         other->bytes.out.len - other->bytes.sent < PROXY_WAITS)
         events |= LAZ_IO_READ;
-    return events ? events : end->ended ? 0 : LAZ_IO_GONE;
+    return events ? events : end->ended && end == &c->server ? 0 : LAZ_IO_GONE;
 }
 
 static void connection_watch_end(struct proxy_connection *c, struct proxy_end *end, uint32_t events,
@@ -155,7 +159,7 @@ static void connection_turn(struct proxy_connection *c)
         moved |= proxy_end_write(box);
         box->broken |= box->bytes.out.failed || box->bytes.in.failed || c->exchange.failed;
         server->broken |= server->bytes.out.failed || server->bytes.in.failed;
-        connection_settle(c);
+        connection_settle(c, moved);
     }
     if (!c->is_over) {
         connection_watch_end(c, box, connection_events(c, box, server), connection_box_ready);

@@ -22,6 +22,7 @@
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
     "CHACHA20-POLY1305:%SERVER_PRECEDENCE"
 #define TLS_SERVER "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%DISABLE_TLS13_COMPAT_MODE"
+#define TLS_NONE   16 /* records without bytes that are read in a row */
 #define TLS_KEPT   ((size_t)4 << 10)
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -153,20 +154,24 @@ bool proxy_end_read(struct proxy_end *end, size_t most)
 {
     char record[PROXY_RECORD];
     bool moved = false;
+    unsigned none = 0;
 
     while (end->is_open && !end->ended && !end->broken &&
            end->bytes.in.len - end->bytes.taken < most) {
         const ssize_t n = gnutls_record_recv(end->tls, record, sizeof record);
         if (n == GNUTLS_E_AGAIN)
             break;
-        if (n == GNUTLS_E_INTERRUPTED || (n < 0 && !gnutls_error_is_fatal((int)n)))
-            continue;
         moved = true;
+        if (n == GNUTLS_E_INTERRUPTED || n == GNUTLS_E_WARNING_ALERT_RECEIVED) {
+            if (++none == TLS_NONE)
+                break;
+            continue;
+        }
         if (n > 0) {
             laz_buf_append(&end->bytes.in, record, (size_t)n);
             end->broken |= end->bytes.in.failed;
         } else {
-            end->ended = true;
+            end->ended = true; /* another handshake is not made either */
             end->was_cut = n != 0;
         }
     }
