@@ -126,8 +126,8 @@ static const char *answer_conclude(const struct answer_work *work, bool is_head)
     answer->is_interim = work->answer->status < 200;
     answer->has_body = !is_head && !answer->is_interim && work->answer->status != 204 &&
                        work->answer->status != 304;
-    if (!answer->has_body && work->answer->status < 200 && (work->codings || answer->length))
-        return "an interim answer has a body";
+    if ((answer->is_interim || answer->status == 204) && (work->codings || answer->length))
+        return "it has a body, which an answer of its status cannot have";
     answer->closes |= answer->has_body && !answer->is_chunked && !answer->has_length;
     return NULL;
 }

@@ -36,11 +36,13 @@ void proxy_pattern_drop(struct proxy_pattern *pattern); /* the same; the last on
 struct proxy_echo {
     const struct proxy_pattern *pattern; /* held by who has made it; NULL: nothing is searched */
     uint64_t offset;                     /* bytes that were read */
+    bool is_split;                       /* else the first reading stands for all */
     struct proxy_reading {
         uint32_t state;               /* of the automaton */
         uint32_t pending;             /* of an escape that is not complete */
         uint8_t digits;               /* of it */
-        uint64_t n;                   /* characters that were read */
+        uint8_t breaks;               /* bytes of line breaks before */
+        uint64_t n;                   /* characters that were read and may be of a secret */
         uint64_t starts[PROXY_DEPTH]; /* where the last of them began */
     } readings[PROXY_READINGS];
 };
