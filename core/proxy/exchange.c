@@ -234,6 +234,7 @@ static bool exchange_body(struct proxy_exchange *x, const char *data, size_t len
         return true;
     }
     laz_buf_append(&x->held, data, len);
+    most = most < x->held.len ? most : x->held.len; /* its first characters went on already */
     exchange_emit(x, x->held.data, x->held.len - most);
     laz_buf_drop(&x->held, x->held.len - most);
     x->failed |= x->held.failed;

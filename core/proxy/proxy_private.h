@@ -48,7 +48,8 @@ struct proxy_echo {
 };
 void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern);
 /* True: the secret was in it. Else *hold is how many of the last bytes of the stream may be the
- * beginning of one, and are kept until more has come. */
+ * beginning of one, and are kept until more has come, as far as they are not gone already: its
+ * first characters alone are not kept. */
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold);
 /* Is it in these bytes? */
 bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len);

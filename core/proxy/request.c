@@ -545,12 +545,13 @@ void proxy_request_judge(const struct proxy_credentials *own, const struct proxy
     *request = (struct proxy_request){.status = 0};
     for (size_t i = 0; i < own->n; i++)
         work.is_ruled |= own->items[i]->methods.n || own->items[i]->paths.n;
-    if (!request_line(&work, laz_http_line(&rest)) || !request_fields(&work, rest) ||
-        !request_conclude(&work) || !request_foreign(&work) || !request_choose(&work)) {
+    const bool has_line = request_line(&work, laz_http_line(&rest));
+    request->is_head = laz_http_is(work.method, "head"); /* of the host's own answer as well */
+    if (!has_line || !request_fields(&work, rest) || !request_conclude(&work) ||
+        !request_foreign(&work) || !request_choose(&work)) {
         request->used = NULL;
         return;
     }
-    request->is_head = laz_http_is(work.method, "head");
     request_write(&work, out);
     if (!request_is_used(&work))
         request->used = NULL;
