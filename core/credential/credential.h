@@ -43,10 +43,8 @@ int laz_credentials_new(const struct laz_credentials_of *of, struct laz_credenti
 /* After all sets were dropped. Ends the proxy. NULL is allowed. */
 void laz_credentials_free(struct laz_credentials *credentials);
 
-/* Starts the proxy unless it runs, and waits until boxes can trust it. LAZ_ESETUP, LAZ_EREFUSED
- * (this build, or system, has none), LAZ_EOS, LAZ_ENOMEM. */
-int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error *err);
-/* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. */
+/* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. NULL:
+ * there was none yet, or no memory. */
 const char *laz_credentials_trust(const struct laz_credentials *credentials);
 /* Takes what the proxy has said and nobody has read, without waiting: before a result is made. */
 void laz_credentials_catch_up(struct laz_credentials *credentials);
@@ -76,6 +74,10 @@ struct laz_credential_owner {
 int laz_credential_set_new(struct laz_credentials *credentials, const char *const *given, size_t n,
                            struct laz_credential_set **set, struct laz_error *err);
 void laz_credential_set_free(struct laz_credential_set *set); /* NULL is allowed */
+/* Before a box of the session is made: starts the proxy unless it runs, and waits until boxes can
+ * trust it. Its directory stays until this is called again, or the set is freed. LAZ_ESETUP,
+ * LAZ_EREFUSED (this build, or system, has none), LAZ_EOS, LAZ_ENOMEM. */
+int laz_credentials_begin(struct laz_credential_set *set, struct laz_error *err);
 /* Who is told of what from now on. */
 void laz_credential_set_own(struct laz_credential_set *set,
                             const struct laz_credential_owner *owner);

@@ -128,6 +128,40 @@ void laz_credentials_catch_up(struct laz_credentials *credentials)
     process_ready(credentials, LAZ_IO_READ);
 }
 
+/* ---- its directory --------------------------------------------------------------------------- */
+
+static char *process_trust(const struct laz_credentials *credentials, uint64_t number)
+{
+    return laz_strdupf("%s/trust-%" PRIu64, credentials->of.directory, number);
+}
+
+static bool process_is_trusted(const struct laz_credentials *credentials, uint64_t number)
+{
+    for (const struct laz_credential_set *set = credentials->sets; set; set = set->next)
+        if (set->number == number)
+            return true;
+    return false;
+}
+
+/* Removes those of former proxies, but for those that the box of a session still shows. */
+static void process_tidy(struct laz_credentials *credentials)
+{
+    bool is_first = true;
+
+    for (uint64_t number = credentials->oldest; number <= credentials->number; number++) {
+        if (!number || process_is_trusted(credentials, number)) {
+            is_first &= !number;
+        } else {
+            char *trust = process_trust(credentials, number);
+            if (trust)
+                laz_os_remove_tree(trust);
+            free(trust);
+        }
+        if (is_first)
+            credentials->oldest = number + 1;
+    }
+}
+
 /* ---- its life -------------------------------------------------------------------------------- */
 
 static int process_prepare(struct laz_credentials *credentials, struct laz_error *err)
@@ -139,21 +173,17 @@ static int process_prepare(struct laz_credentials *credentials, struct laz_error
             laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
                         credentials->of.agent);
     free(credentials->trust);
-    credentials->trust =
-        laz_strdupf("%s/trust-%" PRIu64, credentials->of.directory, ++credentials->number);
+    process_tidy(credentials);
+    credentials->trust = process_trust(credentials, ++credentials->number);
     if (!credentials->program || !credentials->trust)
         return laz_error_nomem(err);
     return laz_os_make_directory(credentials->trust, 0755, LAZ_SPAWN_SAME_ID, LAZ_SPAWN_SAME_ID,
                                  err);
 }
 
-int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error *err)
+static int process_begin(struct laz_credentials *credentials, struct laz_error *err)
 {
     int ends[2] = {-1, -1};
-
-    laz_credentials_catch_up(credentials);
-    if (credentials->runs)
-        return 0;
     int rc = process_prepare(credentials, err);
     if (!rc && laz_os_message_pair(ends) != 0)
         rc = laz_error_os(err, errno, "cannot create a pair of sockets");
@@ -172,6 +202,18 @@ int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error 
     credentials->runs = !rc;
     if (rc)
         credential_process_end(credentials);
+    return rc;
+}
+
+int laz_credentials_begin(struct laz_credential_set *set, struct laz_error *err)
+{
+    struct laz_credentials *credentials = set->credentials;
+
+    set->number = 0;
+    laz_credentials_catch_up(credentials);
+    const int rc = credentials->runs ? 0 : process_begin(credentials, err);
+    if (!rc)
+        set->number = credentials->number;
     return rc;
 }
 

@@ -109,9 +109,8 @@ int laz_session_begin_credentials(struct laz_session *session, struct laz_error 
 
     if (!session->credentials)
         return 0;
-    int rc = laz_credentials_begin(shared->credentials, err);
-    if (!rc)
-        shared->boxes->trust = laz_credentials_trust(shared->credentials);
+    const int rc = laz_credentials_begin(session->credentials, err);
+    shared->boxes->trust = laz_credentials_trust(shared->credentials); /* the former one is gone */
     return rc ? rc : credentials_share(session, err);
 }
 
