@@ -66,6 +66,7 @@ struct laz_credential_owner {
     void *user;
     /* In the loop thread: a request to this name was refused; `text` is printable. */
     void (*denied)(void *user, const char *name, uint16_t port, const char *text);
+    void (*stale)(void *user); /* likewise: the set has become so; nothing is freed in it */
 };
 
 /* `given`: names of credentials of the settings, or JSON objects as there, whose secret is
@@ -78,6 +79,9 @@ void laz_credential_set_free(struct laz_credential_set *set); /* NULL is allowed
  * trust it. Its directory stays until this is called again, or the set is freed. LAZ_ESETUP,
  * LAZ_EREFUSED (this build, or system, has none), LAZ_EOS, LAZ_ENOMEM. */
 int laz_credentials_begin(struct laz_credential_set *set, struct laz_error *err);
+/* Has the proxy that its box trusts ended? Then its connections are refused. False while there is
+ * no box; NULL: no. */
+bool laz_credential_set_is_stale(const struct laz_credential_set *set);
 /* Who is told of what from now on. */
 void laz_credential_set_own(struct laz_credential_set *set,
                             const struct laz_credential_owner *owner);

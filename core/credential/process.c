@@ -94,6 +94,18 @@ static void process_take(struct laz_credentials *credentials, enum proxy_note_ty
     }
 }
 
+/* It has ended. */
+static void process_gone(struct laz_credentials *credentials)
+{
+    laz_log(&credentials->of.driver->log, LAZ_LOG_ERROR,
+            LAZ_PROXY_PROGRAM " has ended: sessions that have credentials cannot use them any "
+                              "more, until they are started again");
+    credential_process_end(credentials);
+    for (const struct laz_credential_set *set = credentials->sets; set; set = set->next)
+        if (set->number == credentials->number && set->owner.stale)
+            set->owner.stale(set->owner.user);
+}
+
 /* False: there is none now. */
 static bool process_hear(struct laz_credentials *credentials)
 {
@@ -102,12 +114,8 @@ static bool process_hear(struct laz_credentials *credentials)
     struct proxy_note note;
     const ssize_t n = credentials->runs ? laz_os_read(credentials->channel, line, sizeof line) : 0;
 
-    if (n < 0) {
-        laz_log(&credentials->of.driver->log, LAZ_LOG_ERROR,
-                LAZ_PROXY_PROGRAM " has ended: sessions that have credentials cannot use them any "
-                                  "more, until they are started again");
-        credential_process_end(credentials);
-    }
+    if (n < 0)
+        process_gone(credentials);
     if (n <= 0)
         return false;
     if (proxy_note_parse(line, (size_t)n, false, &type, &note, NULL) == 0)

@@ -103,6 +103,11 @@ static int credentials_share(struct laz_session *session, struct laz_error *err)
     return 0;
 }
 
+bool laz_session_is_stale(const struct laz_session *session)
+{
+    return laz_credential_set_is_stale(session->credentials);
+}
+
 int laz_session_begin_credentials(struct laz_session *session, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
