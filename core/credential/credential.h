@@ -43,6 +43,8 @@ int laz_credentials_new(const struct laz_credentials_of *of, struct laz_credenti
 /* After all sets were dropped. Ends the proxy. NULL is allowed. */
 void laz_credentials_free(struct laz_credentials *credentials);
 
+/* Is there a proxy that can be started? LAZ_EREFUSED, LAZ_ENOENT and others of laz_trust_file. */
+int laz_credentials_check(struct laz_credentials *credentials, struct laz_error *err);
 /* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. NULL:
  * there was none yet, or no memory. */
 const char *laz_credentials_trust(const struct laz_credentials *credentials);

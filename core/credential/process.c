@@ -24,18 +24,31 @@
 #define PROCESS_START_MS 20000
 #define PROCESS_TURN     256 /* notes that are taken at once */
 
+int laz_credentials_check(struct laz_credentials *credentials, struct laz_error *err)
+{
+    const char *slash = strrchr(credentials->of.agent, '/');
+
+    if (!credentials->program)
+        credentials->program =
+            laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
+                        credentials->of.agent);
+    if (!credentials->program)
+        return laz_error_nomem(err);
+    const int rc = laz_trust_file(credentials->program, err);
+    if (rc)
+        laz_error_prefix(err, "[[network.credential]] needs " LAZ_PROXY_PROGRAM
+                              ", which builds with GnuTLS have: ");
+    return rc;
+}
+
 static int process_spawn(struct laz_credentials *credentials, int theirs, struct laz_error *err)
 {
     static const char *const env[] = {NULL};
     const char *const argv[] = {credentials->program, credentials->trust, NULL};
     const struct laz_spawn_fd fds[] = {{theirs, 0}, {2, 2}};
     const struct laz_spawn spawn = {LAZ_SPAWN_OWN(argv, env, fds), .death_signal = SIGKILL};
-    int rc = laz_trust_file(credentials->program, err);
 
-    if (rc)
-        laz_error_prefix(err, "[[network.credential]] needs " LAZ_PROXY_PROGRAM
-                              ", which builds with GnuTLS have: ");
-    return rc ? rc : laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
+    return laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
 }
 
 /* Waits for its first note. */
@@ -174,16 +187,10 @@ static void process_tidy(struct laz_credentials *credentials)
 
 static int process_prepare(struct laz_credentials *credentials, struct laz_error *err)
 {
-    const char *slash = strrchr(credentials->of.agent, '/');
-
-    if (!credentials->program)
-        credentials->program =
-            laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
-                        credentials->of.agent);
     free(credentials->trust);
     process_tidy(credentials);
     credentials->trust = process_trust(credentials, ++credentials->number);
-    if (!credentials->program || !credentials->trust)
+    if (!credentials->trust)
         return laz_error_nomem(err);
     return laz_os_make_directory(credentials->trust, 0755, LAZ_SPAWN_SAME_ID, LAZ_SPAWN_SAME_ID,
                                  err);
@@ -192,7 +199,10 @@ static int process_prepare(struct laz_credentials *credentials, struct laz_error
 static int process_begin(struct laz_credentials *credentials, struct laz_error *err)
 {
     int ends[2] = {-1, -1};
-    int rc = process_prepare(credentials, err);
+    int rc = laz_credentials_check(credentials, err);
+
+    if (!rc)
+        rc = process_prepare(credentials, err);
     if (!rc && laz_os_message_pair(ends) != 0)
         rc = laz_error_os(err, errno, "cannot create a pair of sockets");
     if (rc)
