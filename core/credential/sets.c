@@ -138,6 +138,12 @@ bool laz_credential_set_is_usual(const struct laz_credential_set *set)
     return set->is_usual;
 }
 
+bool laz_credential_set_is_stale(const struct laz_credential_set *set)
+{
+    return set && set->number &&
+           (!set->credentials->runs || set->number != set->credentials->number);
+}
+
 void laz_credential_set_env(const struct laz_credential_set *set, struct laz_strv *env)
 {
     for (size_t i = 0; i < set->n; i++)
@@ -205,7 +211,10 @@ int laz_credential_set_connect(struct laz_credential_set *set, const char *name,
     struct proxy_note note = {.connection = set->id, .name = name, .port = port};
     struct laz_error err = {0};
     int ends[2] = {-1, -1};
-    bool is_told = set_tell_all(set, why);
+    bool is_told = !laz_credential_set_is_stale(set);
+
+    *why = "the proxy of the host has ended since the session was started: start it again";
+    is_told = is_told && set_tell_all(set, why);
 
     for (size_t i = 0; i < set->n && is_told; i++)
         if (laz_network_host_has(&set->items[i]->words.host, name, port))
