@@ -22,7 +22,6 @@
 #include <string.h>
 
 #define PROCESS_START_MS 20000
-#define PROCESS_END_MS   1000
 #define PROCESS_TURN     256 /* notes that are taken at once */
 
 static int process_spawn(struct laz_credentials *credentials, int theirs, struct laz_error *err)
@@ -129,24 +128,6 @@ void laz_credentials_catch_up(struct laz_credentials *credentials)
     process_ready(credentials, LAZ_IO_READ);
 }
 
-bool credential_tell(struct laz_credentials *credentials, enum proxy_note_type type,
-                     const struct proxy_note *note, const int *fds, size_t n)
-{
-    struct laz_buf line = LAZ_BUF_INIT;
-    bool is_told = false;
-
-    if (!credentials->runs)
-        return false;
-    proxy_note_make(type, note, &line);
-    if (!line.failed && line.len <= LAZ_PROXY_NOTE)
-        is_told = n ? laz_os_send_fds(credentials->channel, line.data, line.len, fds, n) == 0
-                    : laz_os_send(credentials->channel, line.data, line.len) == (ssize_t)line.len;
-    if (line.data)
-        laz_wipe(line.data, line.len);
-    laz_buf_fini(&line);
-    return is_told;
-}
-
 /* ---- its life -------------------------------------------------------------------------------- */
 
 static int process_prepare(struct laz_credentials *credentials, struct laz_error *err)
@@ -197,21 +178,4 @@ int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error 
 const char *laz_credentials_trust(const struct laz_credentials *credentials)
 {
     return credentials->trust;
-}
-
-void credential_process_end(struct laz_credentials *credentials)
-{
-    struct laz_exit how;
-
-    credentials->runs = false;
-    laz_io_stop(credentials->io);
-    credentials->io = NULL;
-    laz_os_close(&credentials->channel); /* which ends it */
-    if (credentials->process.pid > 0 &&
-        !laz_process_wait(&credentials->process, PROCESS_END_MS, &how)) {
-        laz_process_signal(&credentials->process, SIGKILL);
-        (void)laz_process_wait(&credentials->process, LAZ_OS_FOREVER, &how);
-    }
-    laz_process_close(&credentials->process);
-    credentials->process = LAZ_PROCESS_INIT;
 }

@@ -52,14 +52,13 @@ static int set_take(struct laz_credential_set *set, const char *given, struct la
         return item
                    ? set_add(set, item, err)
                    : laz_error_set(err, LAZ_EINVAL, 0,
-                                   "credentials: the settings have none of this name; a credential "
+                                   "the settings have none of this name; a credential "
                                    "has the name that its host has, unless it is given another");
     }
     rc = credential_item_new(set->credentials, given, true, &item, err);
-    if (rc) {
-        laz_error_prefix(err, "credentials: ");
+    if (rc)
         return rc == LAZ_ECONFIG ? laz_error_as(err, LAZ_EINVAL) : rc;
-    }
+
     rc = set_add(set, item, err);
     credential_item_drop(item);
     return rc;
@@ -72,8 +71,11 @@ static int set_fill(struct laz_credential_set *set, const char *const *given, si
 
     if (given && n > SETS_MOST)
         return laz_error_set(err, LAZ_EINVAL, 0, "credentials: a session can have %d", SETS_MOST);
-    for (size_t i = 0; given && i < n && !rc; i++)
+    for (size_t i = 0; given && i < n && !rc; i++) {
         rc = given[i] ? set_take(set, given[i], err) : laz_error_null(err, "a credential");
+        if (rc)
+            laz_error_prefix(err, "credentials[%zu]: ", i);
+    }
     if (given)
         return rc;
     for (struct credential_item *item = set->credentials->items; item && !rc; item = item->next)

@@ -17,9 +17,13 @@
 #include <string.h>
 
 #define CONNECTION_WAITS                                                                           \
-    ((size_t)64 << 10)        /* bytes that wait for an end which does not take them */
-#define CONNECTION_ROUNDS  16 /* in a turn, so that the others have theirs */
-#define CONNECTION_INTERIM 16 /* answers before the final one */
+    ((size_t)64 << 10)       /* bytes that wait for an end which does not take them */
+#define CONNECTION_ROUNDS 16 /* in a turn, so that the others have theirs */
+#define CONNECTION_REFUSED_MS                                                                      \
+    1000                         /* until the engine is told again that a secret was not taken     \
+                                  */
+#define CONNECTION_LEAVE_MS 2000 /* in which a box reads the last words */
+#define CONNECTION_INTERIM  16   /* answers before the final one */
 
 struct proxy_connection {
     struct proxy_connection *next;
@@ -39,9 +43,10 @@ struct proxy_connection {
     bool closes;      /* the server closes behind it */
     unsigned interim; /* answers so far */
     struct proxy_credential *used;
-    bool waits;     /* for a secret */
-    bool is_ending; /* when all is sent it closes */
-    bool is_wrong;  /* and says that something is wrong */
+    bool waits;      /* for a secret */
+    bool is_ending;  /* when all is sent it closes */
+    bool is_wrong;   /* and says that something is wrong */
+    bool is_leaving; /* it was said */
     bool is_over, is_dead;
     struct proxy_pattern **patterns; /* of the answer; one for each credential */
     struct proxy_echo *echoes;
@@ -60,13 +65,24 @@ static void connection_denied(const struct proxy_connection *c, const char *why)
     (void)proxy_tell(PROXY_DENIED, &note);
 }
 
-static void connection_wants(struct proxy_credential *credential, bool refused)
+static void connection_wants(struct proxy_credential *credential)
 {
-    const struct proxy_note note = {.credential = credential->id, .refused = refused};
+    const struct proxy_note note = {.credential = credential->id};
 
-    if (credential->is_asked)
-        return;
+    if (!credential->is_asked)
+        (void)proxy_tell(PROXY_WANTS, &note);
     credential->is_asked = true;
+}
+
+/* A server did not take it. The engine reads it again, if it has not just now. */
+static void connection_unauthorized(const struct proxy_connection *c)
+{
+    const struct proxy_note note = {.credential = c->used->id, .refused = true};
+    const uint64_t now_ms = laz_loop_now_ms(c->proxy->loop);
+
+    if (c->used->refused_ms && now_ms - c->used->refused_ms < CONNECTION_REFUSED_MS)
+        return;
+    c->used->refused_ms = now_ms;
     (void)proxy_tell(PROXY_WANTS, &note);
 }
 
@@ -109,7 +125,10 @@ static void connection_say(struct proxy_connection *c, int status, const char *w
 static void connection_refuse(struct proxy_connection *c, int status, const char *why)
 {
     connection_denied(c, why);
-    connection_say(c, status, why);
+    if (c->is_asking && c->has_begun) /* what is said now would be a part of that answer */
+        c->is_ending = c->is_wrong = true;
+    else
+        connection_say(c, status, why);
 }
 
 /* An answer cannot go on. What was passed on of it is left as it is: the client sees an error of
@@ -149,7 +168,7 @@ static bool connection_request(struct proxy_connection *c, const char *head, siz
                         &request);
     if (request.wants) {
         c->waits = true;
-        connection_wants(request.wants, false);
+        connection_wants(request.wants);
         return false;
     }
     c->is_head = request.is_head;
@@ -270,7 +289,7 @@ static bool connection_head(struct proxy_connection *c, const char *data, size_t
     if (answer.why)
         return false;
     if (answer.status == 401 && c->used)
-        connection_wants(c->used, true);
+        connection_unauthorized(c);
     if (answer.is_interim)
         return true;
     c->has_begun = true;
@@ -381,8 +400,6 @@ static void connection_end(struct proxy_connection *c)
 {
     if (!c->is_dead) {
         LAZ_LIST_REMOVE(c->proxy->connections, c);
-        proxy_end_part(&c->box, c->is_wrong);
-        proxy_end_part(&c->server, false);
         laz_io_stop(c->box.io);
         laz_io_stop(c->server.io);
         c->box.io = c->server.io = NULL;
@@ -406,16 +423,27 @@ static void connection_server_ended(struct proxy_connection *c)
     c->is_ending = true;
 }
 
+/* All was said. What the box is still sending is read, so that its client gets to the answer: a
+ * connection that is closed on unread bytes is reset (unix(7) does as tcp(7)). */
+static void connection_leave(struct proxy_connection *c)
+{
+    c->is_leaving = true;
+    proxy_end_part(&c->box, c->is_wrong);
+    proxy_end_part(&c->server, false);
+    laz_timer_start(c->again, CONNECTION_LEAVE_MS);
+}
+
 static void connection_settle(struct proxy_connection *c)
 {
     struct proxy_end *box = &c->box, *server = &c->server;
 
-    if (box->broken || (box->ended && (box->was_cut || !c->is_asking)))
-        c->is_over = true;
     if (!c->is_ending && (server->broken || (server->ended && server->taken == server->in.len)))
         connection_server_ended(c);
-    if (c->is_ending && box->sent == box->out.len)
+    const bool is_sent = box->sent == box->out.len;
+    if (box->broken || (box->ended && is_sent && (c->is_ending || !c->is_asking)))
         c->is_over = true;
+    if (c->is_ending && is_sent && !c->is_leaving)
+        connection_leave(c);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -466,6 +494,8 @@ static uint32_t connection_events(const struct proxy_connection *c, const struct
         return gnutls_record_get_direction(end->tls) ? LAZ_IO_WRITE : LAZ_IO_READ;
     if (end->sent < end->out.len)
         events |= LAZ_IO_WRITE;
+    if (end == &c->box && c->is_leaving)
+        return events | LAZ_IO_READ;
     if (!end->ended && !c->is_ending && end->in.len < CONNECTION_WAITS &&
         other->out.len - other->sent < CONNECTION_WAITS)
         events |= LAZ_IO_READ;
@@ -483,10 +513,24 @@ static void connection_watch_end(struct proxy_connection *c, struct proxy_end *e
     end->watched = events;
 }
 
+/* Nothing is done any more with what comes. */
+static void connection_left(struct proxy_connection *c)
+{
+    struct proxy_end *box = &c->box;
+
+    laz_buf_clear(&box->in);
+    box->taken = 0;
+    (void)proxy_end_read(box, CONNECTION_WAITS);
+    c->is_over |= box->ended || box->broken;
+}
+
 static void connection_turn(struct proxy_connection *c)
 {
     struct proxy_end *box = &c->box, *server = &c->server;
-    bool moved = true;
+    bool moved = !c->is_leaving;
+
+    if (c->is_leaving)
+        connection_left(c);
 
     for (int i = 0; i < CONNECTION_ROUNDS && moved && !c->is_over; i++) {
         moved = false;
@@ -508,13 +552,16 @@ static void connection_turn(struct proxy_connection *c)
     }
     if (c->is_over)
         connection_end(c);
-    else if (moved)
+    else if (moved && !c->is_leaving)
         laz_timer_start(c->again, 0);
 }
 
 static void connection_again(void *user)
 {
-    connection_turn(user);
+    struct proxy_connection *c = user;
+
+    c->is_over |= c->is_leaving; /* it has had its time */
+    connection_turn(c);
 }
 
 /* The handshake with the box has failed. */

@@ -64,8 +64,9 @@ struct proxy_credential {
     char *secret;                          /* kept out of dumps; NULL: none was given yet */
     size_t secret_len;
     struct proxy_pattern *pattern;
-    char *why;     /* there is none: what the engine said; NULL: nothing yet */
-    bool is_asked; /* the engine was */
+    char *why;           /* there is none: what the engine said; NULL: nothing yet */
+    bool is_asked;       /* the engine was */
+    uint64_t refused_ms; /* when it was told last that a server did not take it; 0: never */
 };
 void proxy_credential_hold(struct proxy_credential *credential);
 void proxy_credential_drop(struct proxy_credential *credential); /* NULL is allowed */

@@ -80,6 +80,21 @@ static bool request_line(struct request_work *work, struct laz_http_text line)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
+/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
+static bool request_is_same(struct laz_http_text name, const char *other)
+{
+    size_t i = 0;
+
+    for (; i < name.len && other[i]; i++) {
+        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
+        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
+        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
+        if (a != b)
+            return false;
+    }
+    return i == name.len && !other[i];
+}
+
 static bool request_host(struct request_work *work, struct laz_http_text value)
 {
     struct laz_http_text rest = value, bare = laz_http_cut(&rest, ':');
@@ -140,36 +155,24 @@ static bool request_is_override(struct laz_http_text name)
     return false;
 }
 
-/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
-static bool request_is_same(struct laz_http_text name, const char *other)
+/* A name that servers which make variables of names take for one that was judged. */
+static bool request_is_masked(struct laz_http_text name)
 {
+    static const char *const judged[] = {"host",    "content-length", "transfer-encoding",
+                                         "upgrade", "connection",     "expect"};
+    static const size_t n = sizeof judged / sizeof *judged;
     size_t i = 0;
 
-    for (; i < name.len && other[i]; i++) {
-        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
-        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
-        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
-        if (a != b)
-            return false;
-    }
-    return i == name.len && !other[i];
-}
-
-/* Where a body ends, and for whom a request is, by a name that some servers take for the real one.
- */
-static bool request_is_alias(struct laz_http_text name)
-{
-    static const char *const names[] = {"content-length", "transfer-encoding"};
-    bool found = false;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        found |= request_is_same(name, names[i]);
-    return found && memchr(name.text, '_', name.len);
+    while (i < n && !request_is_same(name, judged[i]))
+        i++;
+    return i < n && memchr(name.text, '_', name.len);
 }
 
 static bool request_take(struct request_work *work, struct laz_http_text name,
                          struct laz_http_text value)
 {
+    if (request_is_masked(name))
+        return request_bad(work, "a field has an underscore in place of a hyphen");
     if (laz_http_is(name, "host"))
         return work->hosts++ ? request_bad(work, "the request has two Host fields")
                              : request_host(work, value);
@@ -186,8 +189,6 @@ static bool request_take(struct request_work *work, struct laz_http_text name,
                               "the request asks for another protocol than HTTP/1.1");
     if (laz_http_is(name, "expect") && !laz_http_is(value, "100-continue"))
         return request_refuse(work->request, 417, "the request expects what is not known");
-    if (request_is_alias(name))
-        return request_bad(work, "a field that frames the request has an underscore in its name");
     if (work->is_ruled && request_is_override(name))
         return request_bad(work, "the request names another method or path in a header");
     return true;
