@@ -373,8 +373,10 @@ class Tests:
                        ("with the token" if is_full else "without it", done.stdout, done.stderr[-600:]))
 
     def inside(self, lazaret, server, row, warm):
+        start = time.monotonic()
         with lazaret.Session(row.language, server=server, warm=warm) as session:
             result = session.execute(self.HANDS[row.language][1] + row.code, check=False)
+        print("%-60s %5.1f s %s" % (row.title, time.monotonic() - start, "warm" if warm else "cold"), flush=True)
         self.told(row.title, result)
         if result.stdout != row.prints or result.denials:
             self.wrong(row.title, "%s: prints %r: %s %s %s" % ("warm" if warm else "cold", result.stdout,
@@ -494,6 +496,7 @@ def main():
             session = tests.run(lazaret, server, part, only)
             if part in ("all", "marks"):
                 credential_marks.searched(tests, lazaret, server, command, path)
+            tests.timed("marks")
             if session:
                 session.close()
     print("%d cases, %d failed" % (tests.count, len(tests.failures)))
