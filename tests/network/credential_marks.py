@@ -152,9 +152,10 @@ def processes(tests, server, searches):
         except (FileNotFoundError, ProcessLookupError):
             pass # it has ended meanwhile
         except PermissionError as error:
-            print("not searched: %s of an ordinary user: %s" % (pid, error))
+            print("not searched: %s" % error)
     print("searched: %s; %d MiB" % (", ".join(names), size >> 20))
-    return names
+    if "curl" not in names or "lazaret-agent" not in names:
+        tests.wrong("marks", "the processes of the session were not among those that were searched")
 
 
 def commands(tests, command, path, searches):
