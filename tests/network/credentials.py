@@ -341,6 +341,34 @@ class Tests:
         if said[:2] != [[True], [False]] or said[-1] != [True]:
             self.wrong("changed", "%s" % said)
 
+    def many(self, session):
+        """Two hundred connections at once, each with requests of its own: nobody gets the answer of another."""
+        self.count += 1
+        known = len(self.seen.requests)
+        result = session.execute(
+            "import hashlib\nhost = %r\n"
+            "kept = [TRUST.wrap_socket(socket.create_connection((host, 443), 120), server_hostname=host)"
+            " for i in range(200)]\n"
+            "wrong = 0\n"
+            "for turn in range(3):\n"
+            "    for i, stream in enumerate(kept):\n"
+            "        stream.sendall(('POST /%%d.%%d HTTP/1.1\\r\\nHost: %%s\\r\\nContent-Length: 4\\r\\n\\r\\n%%04d'"
+            " %% (turn, i, host, i)).encode())\n"
+            "    for i, stream in enumerate(kept):\n"
+            "        want = ('POST /%%d.%%d %%s\\n' %% (turn, i, hashlib.sha256(b'%%04d' %% i).hexdigest()[:16])).encode()\n"
+            "        said = b''\n"
+            "        while not said.endswith(want):\n"
+            "            piece = stream.recv(4096)\n"
+            "            said += piece\n"
+            "            if not piece:\n"
+            "                wrong += 1\n"
+            "                break\n"
+            "for stream in kept:\n    stream.close()\n"
+            "print(wrong)" % HOSTS["api"], check=False)
+        right = sum(one.is_right for one in self.seen.requests[known:])
+        if result.stdout != "0\n" or result.denials or right != 600:
+            self.wrong("many", "%r %s %s, %d requests" % (result.stdout, result.error, result.denials, right))
+
     # ---- placeholders ----
 
     def placeholders(self, session):
@@ -486,7 +514,7 @@ class Tests:
             "limits": {"memory": "3GiB", "nproc": 300, "nofile": 1024, "fsize": "200MiB", "cpu": "unlimited"},
             "sandbox": {"programs": "any", "tmp_size": "256MiB"},
             "audit": {"file": self.audit},
-            "network": {"allow": ALLOW, "max_bytes": "1GiB"},
+            "network": {"allow": ALLOW, "max_bytes": "1GiB", "max_connections": 300},
         }
         with open(path, "w", encoding="utf-8") as file:
             for name, pairs in settings.items():
@@ -500,7 +528,7 @@ class Tests:
 
     def run(self, lazaret, server, part, only):
         session = None
-        if server and part in ("all", "raw", "cuts", "placeholders", "strangers", "changed"):
+        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed"):
             session = lazaret.Session("python", server=server, warm=False)
             session.execute(REACH)
         if part in ("all", "raw"):
@@ -520,6 +548,8 @@ class Tests:
         self.timed("cuts")
         if part in ("all", "placeholders") and session:
             self.placeholders(session)
+        if part in ("all", "many") and session:
+            self.many(session)
         if part in ("all", "strangers") and session:
             self.strangers(session)
         if session and (part == "changed" or (part == "all" and FULL)):  # for a minute nothing is read again
