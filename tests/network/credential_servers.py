@@ -16,6 +16,7 @@ import ssl
 import string
 import subprocess
 import threading
+import time
 import urllib.parse
 
 import servers
@@ -63,6 +64,9 @@ DEMANDS = {
     "held.data.example.test": Demand("header", BEARER, placeholder={"env": "GITHUB_TOKEN"}),
     "bad.data.example.test": Demand("header", BEARER),
     "echo.data.example.test": Demand("header", BEARER, echo="allow"),
+    # Servers whose certificate nobody should accept: of an unknown authority, and of another name
+    "unknown.data.example.test:8443": Demand("header", BEARER),
+    "wrong.other.example.test": Demand("header", BEARER),
 }
 # By their first label, those on the usual port.
 HOSTS = {name.split(".")[0]: name for name in DEMANDS if ":" not in name}
@@ -159,12 +163,23 @@ class Seen:
     """What the servers were sent: all bytes, and the requests."""
 
     def __init__(self):
-        self.raw, self.requests = bytearray(), []
+        self.raw, self.requests, self.open = bytearray(), [], 0
         self.lock = threading.Lock()
 
     def add(self, piece):
         with self.lock:
             self.raw.extend(piece)
+
+    def opened(self, number):
+        with self.lock:
+            self.open += number
+
+    def is_quiet(self, size):
+        """Waits until more is there than that, and nobody is connected: nothing more comes."""
+        end = time.monotonic() + 120
+        while (self.open or self.size() <= size) and time.monotonic() < end:
+            time.sleep(0.001)
+        return not self.open
 
     def size(self):
         with self.lock:
@@ -189,8 +204,8 @@ class Handler(servers.socketserver.BaseRequestHandler):
         name = getattr(self.request, "lazaret_name", "")
         port = self.request.getsockname()[1]
         self.name = name if port == 443 else "%s:%d" % (name, port)
-        self.heard = b""
-        self.is_last = False
+        self.heard, self.is_last = b"", False
+        self.seen.opened(1)
         self.request.setsockopt(servers.socket.IPPROTO_TCP, servers.socket.TCP_NODELAY, 1)
 
     def handle(self):
@@ -199,6 +214,9 @@ class Handler(servers.socketserver.BaseRequestHandler):
                 self.once()
         except (Gone, OSError, ValueError):
             pass
+
+    def finish(self):
+        self.seen.opened(-1)
 
     def more(self):
         piece = self.request.recv(65536)

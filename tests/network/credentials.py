@@ -30,7 +30,8 @@ from credential_servers import DEMANDS, HOSTS, leaks
 HERE = os.path.dirname(os.path.abspath(__file__))
 FULL = os.environ.get("LAZARET_TEST_FULL") == "yes"
 ALLOW = ["https://api.example.test", "https://api.example.test:8443", "https://git.example.test",
-         "https://pypi.example.test", "https://*.data.example.test", "http://web.example.test"]
+         "https://pypi.example.test", "https://*.data.example.test", "http://web.example.test",
+         "https://unknown.data.example.test:8443", "https://wrong.other.example.test"]
 
 # What the code of a session does with a row, and this process as well.
 REACH = r'''
@@ -160,6 +161,7 @@ class Tests:
         self.servers = credential_servers.Servers(self.directory, os.path.dirname(self.said["ca"]))
         self.seen = self.servers.seen
         self.failures, self.count, self.logged = [], 0, []
+        self.token_file = None
         self.audit, self.reach = os.path.join(self.directory, "audit.log"), REACH
 
     def wrong(self, name, what):
@@ -180,17 +182,17 @@ class Tests:
             with socket.create_connection((row.host, 443), 120) as plain, \
                     TRUST.wrap_socket(plain, server_hostname=row.host) as stream:
                 stream.sendall(data)
+                stream.settimeout(0.01)
                 end = time.monotonic() + 120
-                while self.seen.size() - before < min(len(data), 1000) and time.monotonic() < end:
-                    stream.settimeout(0.01)
+                while self.seen.size() - before < len(data) and time.monotonic() < end:
                     try:
                         if not stream.recv(65536):
                             break
                     except TimeoutError:
                         pass
         except OSError:
-            pass
-        if self.seen.size() - before < min(len(data), 20):
+            pass # the server has closed
+        if not self.seen.is_quiet(before) or self.seen.size() - before < min(len(data), 20):
             self.wrong(row.title, "direct: the server has seen %d bytes" % (self.seen.size() - before))
 
     def understood(self, row, known, how):
@@ -205,6 +207,8 @@ class Tests:
         before, known = self.seen.size(), len(self.seen.requests)
         result = session.execute("tell(raw(%r, %s))" % (row.host, short(row.request)), check=False)
         answer = base64.b64decode(result.stdout or "")
+        if not self.seen.is_quiet(-1):
+            self.wrong(row.title, "the connection to the server was left open")
         sent = self.seen.after(before)
         self.told(row.title, result, answer)
         if row.outcome.isdigit():
@@ -275,17 +279,98 @@ class Tests:
         self.count += len(paths)
         if session is None:
             return
+        for first in range(0, len(paths), 400):
+            some = paths[first:first + 400]
+            known = len(self.seen.requests)
+            result = session.execute("tell(*[raw(%r, (%r %% path).encode()) for path in %r])" %
+                                     (host, request + "\r\n", some), check=False)
+            answers = [base64.b64decode(line) for line in result.stdout.split()]
+            if len(answers) != len(some) or len(self.seen.requests) - known != len(some):
+                self.wrong("cuts", "%d answers, %d requests: %s" %
+                           (len(answers), len(self.seen.requests) - known, result.error))
+            self.told("cuts", result)
+            for path, answer in zip(some, answers):
+                self.told(path, None, answer)
+                if b"behind" in answer:
+                    self.wrong(path, "the code sees what is behind the token: %r" % answer[:300])
+
+    # ---- servers ----
+
+    def strangers(self, session):
+        """A server whose certificate is not right gets nothing. Without a box it would get the token."""
+        for name in ("unknown.data.example.test:8443", "wrong.other.example.test"):
+            self.count += 1
+            host, _, port = name.partition(":")
+            request = ("GET /a HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n" % name).encode()
+            blind = ssl.create_default_context()
+            blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE
+            known = len(self.seen.requests)
+            with socket.create_connection((host, int(port or 443)), 60) as plain, \
+                    blind.wrap_socket(plain, server_hostname=host) as stream:
+                stream.sendall(request + DEMANDS[name].field().encode() + b"\r\n\r\n")
+                while stream.recv(4096):
+                    pass
+            if len(self.seen.requests) != known + 1 or not self.seen.requests[-1].is_right or \
+                    raw(host, request, int(port or 443)):
+                self.wrong(name, "direct: not as it should be")
+            before = self.seen.size()
+            result = session.execute("tell(raw(%r, %r, %s))" % (host, request + b"\r\n", port or 443), check=False)
+            self.told(name, result, base64.b64decode(result.stdout or ""))
+            if self.seen.size() != before or not any("certificate" in str(denial) for denial in result.denials):
+                self.wrong(name, "%r %s" % (self.seen.after(before), result.denials))
+
+    def changed(self, session):
+        """A token that is no longer taken is read again, once, and only then."""
+        self.count += 1
+        host, demand = "git.example.test", DEMANDS["git.example.test"]
+        request = b"GET /tiny.git/info/refs?service=git-upload-pack HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n" % \
+            host.encode()
+
+        def asked():
+            known = len(self.seen.requests)
+            result = session.execute("tell(raw(%r, %r))" % (host, request), check=False)
+            self.told("changed", result, base64.b64decode(result.stdout or ""))
+            return [one.is_right for one in self.seen.requests[known:]]
+
+        said = [asked()]
+        demand.token = credential_servers.token()
+        with open(self.token_file, "w", encoding="ascii") as file:
+            file.write(demand.token + "\n")
+        said.append(asked())
+        end = time.monotonic() + 100
+        while said[-1] != [True] and time.monotonic() < end:
+            time.sleep(0.05)  # it is being read
+            said.append(asked())
+        if said[:2] != [[True], [False]] or said[-1] != [True]:
+            self.wrong("changed", "%s" % said)
+
+    def many(self, session):
+        """Two hundred connections at once, each with requests of its own: nobody gets the answer of another."""
+        self.count += 1
         known = len(self.seen.requests)
-        result = session.execute("tell(*[raw(%r, (%r %% path).encode()) for path in %r])" %
-                                 (host, request + "\r\n", paths), check=False)
-        answers = [base64.b64decode(line) for line in result.stdout.split()]
-        if len(answers) != len(paths) or len(self.seen.requests) - known != len(paths):
-            self.wrong("cuts", "%d answers, %d requests: %s" %
-                       (len(answers), len(self.seen.requests) - known, result.error))
-        for path, answer in zip(paths, answers):
-            self.told(path, result if path == paths[0] else None, answer)
-            if b"behind" in answer:
-                self.wrong(path, "the code sees what is behind the token: %r" % answer[:300])
+        result = session.execute(
+            "import hashlib\nhost = %r\n"
+            "kept = [TRUST.wrap_socket(socket.create_connection((host, 443), 120), server_hostname=host)"
+            " for i in range(200)]\n"
+            "wrong = 0\n"
+            "for turn in range(3):\n"
+            "    for i, stream in enumerate(kept):\n"
+            "        stream.sendall(('POST /%%d.%%d HTTP/1.1\\r\\nHost: %%s\\r\\nContent-Length: 4\\r\\n\\r\\n%%04d'"
+            " %% (turn, i, host, i)).encode())\n"
+            "    for i, stream in enumerate(kept):\n"
+            "        want = ('POST /%%d.%%d %%s\\n' %% (turn, i, hashlib.sha256(b'%%04d' %% i).hexdigest()[:16])).encode()\n"
+            "        said = b''\n"
+            "        while not said.endswith(want):\n"
+            "            piece = stream.recv(4096)\n"
+            "            said += piece\n"
+            "            if not piece:\n"
+            "                wrong += 1\n"
+            "                break\n"
+            "for stream in kept:\n    stream.close()\n"
+            "print(wrong)" % HOSTS["api"], check=False)
+        right = sum(one.is_right for one in self.seen.requests[known:])
+        if result.stdout != "0\n" or result.denials or right != 600:
+            self.wrong("many", "%r %s %s, %d requests" % (result.stdout, result.error, result.denials, right))
 
     # ---- placeholders ----
 
@@ -373,8 +458,10 @@ class Tests:
                        ("with the token" if is_full else "without it", done.stdout, done.stderr[-600:]))
 
     def inside(self, lazaret, server, row, warm):
+        start = time.monotonic()
         with lazaret.Session(row.language, server=server, warm=warm) as session:
             result = session.execute(self.HANDS[row.language][1] + row.code, check=False)
+        print("%-60s %5.1f s %s" % (row.title, time.monotonic() - start, "warm" if warm else "cold"), flush=True)
         self.told(row.title, result)
         if result.stdout != row.prints or result.denials:
             self.wrong(row.title, "%s: prints %r: %s %s %s" % ("warm" if warm else "cold", result.stdout,
@@ -421,6 +508,7 @@ class Tests:
                 with open(path, "w", encoding="ascii") as file:
                     file.write(variables.pop("TOKEN_%d" % number) + "\n")
                 os.chmod(path, 0o600)
+                self.token_file = path if "git" in host else self.token_file
                 source = '{ file = "%s" }' % path if "git" in host else '{ command = ["/bin/cat", "%s"] }' % path
                 table = table.replace('{ env = "TOKEN_%d" }' % number, source)
         path = os.path.join(self.directory, "lazaret.toml")
@@ -429,7 +517,7 @@ class Tests:
             "limits": {"memory": "3GiB", "nproc": 300, "nofile": 1024, "fsize": "200MiB", "cpu": "unlimited"},
             "sandbox": {"programs": "any", "tmp_size": "256MiB"},
             "audit": {"file": self.audit},
-            "network": {"allow": ALLOW, "max_bytes": "1GiB"},
+            "network": {"allow": ALLOW, "max_bytes": "1GiB", "max_connections": 300},
         }
         with open(path, "w", encoding="utf-8") as file:
             for name, pairs in settings.items():
@@ -443,7 +531,7 @@ class Tests:
 
     def run(self, lazaret, server, part, only):
         session = None
-        if server and part in ("all", "raw", "cuts", "placeholders"):
+        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed"):
             session = lazaret.Session("python", server=server, warm=False)
             session.execute(REACH)
         if part in ("all", "raw"):
@@ -463,6 +551,12 @@ class Tests:
         self.timed("cuts")
         if part in ("all", "placeholders") and session:
             self.placeholders(session)
+        if part in ("all", "many") and session:
+            self.many(session)
+        if part in ("all", "strangers") and session:
+            self.strangers(session)
+        if session and (part == "changed" or (part == "all" and FULL)):  # for a minute nothing is read again
+            self.changed(session)
         self.timed("placeholders")
         if part in ("all", "programs"):
             self.programs(lazaret, server, only)
@@ -494,6 +588,7 @@ def main():
             session = tests.run(lazaret, server, part, only)
             if part in ("all", "marks"):
                 credential_marks.searched(tests, lazaret, server, command, path)
+            tests.timed("marks")
             if session:
                 session.close()
     print("%d cases, %d failed" % (tests.count, len(tests.failures)))

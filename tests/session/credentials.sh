@@ -6,6 +6,10 @@
 . "${srcdir:-.}/tests/session/lib.sh"
 . "${srcdir:-.}/tests/network/world.sh"
 
+if ! [ -x "$(dirname "$LAZARET_AGENT")/lazaret-proxy" ]; then
+    may_be_missing tls "this build has no TLS"
+    exit $((failures ? 1 : 77))
+fi
 repeated=
 ! is_repeated || repeated=--repeated
 world own credentials $repeated
