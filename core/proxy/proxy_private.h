@@ -31,26 +31,25 @@ struct proxy_pattern *proxy_pattern_hold(struct proxy_pattern *pattern); /* NULL
 void proxy_pattern_drop(struct proxy_pattern *pattern); /* the same; the last one wipes it */
 
 #define PROXY_READINGS 3 /* of a stream: as it is, percent-encoded, with escapes of JSON */
-#define PROXY_DEPTH    256
 
 /* One stream that is searched, in each of its readings, without line breaks. */
 struct proxy_echo {
     const struct proxy_pattern *pattern; /* held by who has made it; NULL: nothing is searched */
-    uint64_t offset;                     /* bytes that were read */
     bool is_split;                       /* else the first reading stands for all */
     struct proxy_reading {
-        uint32_t state;               /* of the automaton */
-        uint32_t pending;             /* of an escape that is not complete */
-        uint8_t digits;               /* of it */
-        uint8_t breaks;               /* bytes of line breaks before */
-        uint64_t n;                   /* characters that were read and may be of a secret */
-        uint64_t starts[PROXY_DEPTH]; /* where the last of them began */
+        uint32_t state;   /* of the automaton */
+        uint32_t pending; /* of an escape that is not complete */
+        uint8_t digits;   /* of it */
+        uint8_t breaks;   /* bytes of line breaks before */
     } readings[PROXY_READINGS];
+    /* the last bytes that may be of any secret */
+    uint64_t word, signs; /* with line breaks, and without */
+    uint64_t breaks;      /* bytes of these, behind all others */
 };
 void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern);
-/* True: the secret was in it. Else *hold is how many of the last bytes of the stream may be the
- * beginning of one, and are kept until more has come, as far as they are not gone already: its
- * first characters alone are not kept. */
+/* True: the secret was in it. Else *hold is how many of the last bytes of the stream are kept until
+ * more has come, as far as they are not gone already, since a secret may have begun there. It
+ * follows from what kinds of characters there are, and tells nothing of the secret. */
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold);
 /* Is it in these bytes? */
 bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len);
