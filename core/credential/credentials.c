@@ -79,7 +79,7 @@ void credential_item_drop(struct credential_item *item)
         return;
     LAZ_LIST_REMOVE(credentials->items, item);
     if (item->told && item->told == credentials->number)
-        (void)credential_tell(credentials, PROXY_FORGET, &note, NULL, 0);
+        credential_tell_surely(credentials, PROXY_FORGET, &note);
     credential_words_fini(&item->words);
     free(item->placeholder);
     free(item->failure);

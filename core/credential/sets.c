@@ -196,12 +196,18 @@ static bool set_tell(struct credential_item *item, const char **why)
     return is_told;
 }
 
-/* Placeholders of all credentials are known to the proxy, which refuses those of other hosts. */
+/* Its own have to be known to the proxy. So should the placeholders of all others, which it refuses
+ * then; but what is wrong with one of these is no reason to refuse this session's connections. */
 static bool set_tell_all(struct laz_credential_set *set, const char **why)
 {
-    for (struct credential_item *item = set->credentials->items; item; item = item->next)
-        if (!set_tell(item, why))
+    const char *others_why;
+
+    for (size_t i = 0; i < set->n; i++)
+        if (!set_tell(set->items[i], why))
             return false;
+    for (struct credential_item *item = set->credentials->items; item; item = item->next)
+        if (item->placeholder)
+            (void)set_tell(item, &others_why);
     return true;
 }
 

@@ -518,7 +518,7 @@ static struct laz_credential_set *usual_set(struct world *world)
 
     CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world->credentials, NULL, 0, &set, NULL), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
-    laz_credential_set_own(set, &(struct laz_credential_owner){world, denied});
+    laz_credential_set_own(set, &(struct laz_credential_owner){.user = world, .denied = denied});
     return set;
 }
 
@@ -545,8 +545,8 @@ static void a_secret_is_read_once_a_minute_at_most(void)
     hears_secret(&world, VALUE "-2", NULL);
     wants(&world, true);
     CU_ASSERT_EQUAL(world.runs, 2);
-    /* One that cannot be had leaves the one that there is, is not tried again within the minute, and
-     * whoever has none is answered. */
+    /* One that cannot be had leaves the one that there is, is not tried again within the minute,
+     * and whoever has none is answered. */
     world.fails = true;
     laz_loop_advance_clock(world.driver.loop, 60000);
     wants(&world, true);
@@ -561,6 +561,97 @@ static void a_secret_is_read_once_a_minute_at_most(void)
     wants(&world, false);
     hears_secret(&world, VALUE "-4", NULL);
     laz_credential_set_free(set);
+    world_end(&world);
+}
+
+/* Code opens connections faster than the proxy reads of them: the secret that somebody else waits
+ * for comes all the same, as does that a credential is gone. */
+static void a_secret_is_told_when_there_is_room_again(void)
+{
+    static char line[65536];
+    const char *const given[] = {"{\"host\":\"b.example\",\"name\":\"other\",\"query\":\"k\","
+                                 "\"secret\":{\"value\":\"0123456789\"}}"};
+    struct laz_credential_set *brief = NULL;
+    enum proxy_note_type type;
+    struct proxy_note note;
+    struct world world;
+    const char *why = NULL;
+    unsigned secrets = 0, forgotten = 0, connections = 0;
+    int end, pair[2];
+
+    CU_ASSERT_EQUAL_FATAL(world_try(&world, usual, 1, NULL), 0);
+    struct laz_credential_set *set = usual_set(&world);
+    const int64_t id = world.credentials->items->id;
+    CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world.credentials, given, 1, &brief, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
+    end = laz_credential_set_connect(brief, "b.example", 443, pair[0], &why);
+    CU_ASSERT_FATAL(end >= 0);
+    for (; end >= 0; connections++) {
+        laz_os_close(&end);
+        laz_os_close(&pair[1]);
+        CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
+        end = laz_credential_set_connect(set, "a.example", 443, pair[0], &why);
+        CU_ASSERT_FATAL(connections < 10000);
+    }
+    laz_os_close(&pair[1]);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "too much to do"));
+    const struct proxy_note wanted = {.credential = id};
+    says(&world, PROXY_WANTS, &wanted);
+    for (struct credential_item *item = world.credentials->items; item; item = item->next)
+        while (item->reading)
+            laz_loop_step(world.driver.loop, LAZ_LOOP_FOREVER);
+    CU_ASSERT_EQUAL(world.runs, 1);
+    laz_credential_set_free(brief);
+    for (int again = 0; again < 2; again++) {
+        while (heard(&world, &type, &note, line)) {
+            secrets += type == PROXY_SECRET && note.credential == id && note.text_len != 0;
+            forgotten += type == PROXY_FORGET && note.credential != id;
+            proxy_note_fini(type, &note);
+        }
+        laz_credentials_catch_up(world.credentials);
+    }
+    CU_ASSERT_EQUAL(secrets, 1);
+    CU_ASSERT_EQUAL(forgotten, 1);
+    CU_ASSERT_EQUAL(world.runs, 1);
+    laz_credential_set_free(set);
+    world_end(&world);
+}
+
+/* What is wrong with the credentials of one session is its own affair. */
+static void a_credential_that_cannot_be_told_harms_no_other_session(void)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+    struct laz_credential_set *other = NULL;
+    struct laz_error err = {0};
+    struct world world;
+    const char *given[1], *why = NULL;
+    int pair[2];
+
+    /* Too large for a note: it is refused at once. */
+    laz_buf_puts(&json,
+                 "{\"host\":\"b.example\",\"name\":\"other\",\"query\":\"k\",\"secret\":{"
+                 "\"value\":\"0123456789\"},\"placeholder\":{\"env\":\"OTHER\"},\"paths\":[");
+    for (int i = 0; i < 500; i++)
+        laz_buf_printf(&json, "%s\"/%0500d\"", i ? "," : "", i);
+    laz_buf_puts(&json, "]}");
+    CU_ASSERT_EQUAL_FATAL(world_try(&world, usual, 1, NULL), 0);
+    struct laz_credential_set *set = usual_set(&world);
+    given[0] = laz_buf_text(&json);
+    CU_ASSERT_EQUAL(laz_credential_set_new(world.credentials, given, 1, &other, &err), LAZ_EINVAL);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "128"));
+    /* And one whose file of authorities is gone since. */
+    given[0] = "{\"host\":\"b.example\",\"name\":\"other\",\"query\":\"k\",\"secret\":{\"value\":"
+               "\"0123456789\"},\"placeholder\":{\"env\":\"OTHER\"}}";
+    CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world.credentials, given, 1, &other, NULL), 0);
+    other->items[0]->words.authorities = laz_strdup("/nowhere/ca.pem");
+    CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
+    CU_ASSERT_EQUAL(laz_credential_set_connect(other, "b.example", 443, pair[0], &why), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "authorities"));
+    laz_os_close(&pair[1]);
+    connect_to(&world, set);
+    laz_credential_set_free(other);
+    laz_credential_set_free(set);
+    laz_buf_fini(&json);
     world_end(&world);
 }
 
@@ -684,6 +775,8 @@ static const struct unit_test tests[] = {
     UNIT(settings_are_checked_together),
     UNIT(sets_have_names_and_objects),
     UNIT(a_secret_is_read_once_a_minute_at_most),
+    UNIT(a_secret_is_told_when_there_is_room_again),
+    UNIT(a_credential_that_cannot_be_told_harms_no_other_session),
     UNIT(what_cannot_be_searched_for_is_refused),
     UNIT(uses_are_counted_for_their_session),
     UNIT(denials_are_told_to_their_session_as_one_line),
