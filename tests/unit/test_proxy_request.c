@@ -299,13 +299,24 @@ static void methods_and_paths_are_compared_as_they_are_sent(void)
         {"GET /v1/\xc3\xbc", 400, "not ASCII"},
         {"GET /v1/%c0%ae%c0%ae/x", 400, "to some servers only"},
         {"GET /v1/%C1%9C", 400, "to some servers only"},
+        {"GET /v1/%e0%80%ae%e0%80%ae/x", 400, "to some servers only"},
+        {"GET /v1/%F0%80%80%AF", 400, "to some servers only"},
+        {"GET /v1/%ef%bc%8e%ef%bc%8e/x", 400, "to some servers only"},
+        {"GET /v1/%ef%bc%8fx", 400, "to some servers only"},
+        {"GET /v1/%e0%a0%80%ef%bc%91%f0%9f%98%80", 0, ""},
+        {"GET /v1/%e0", 0, ""},
+        {"GET /v1/%ef%bc", 0, ""},
+        {"GET /v1/..%3fx/v2", 400, "segment of dots"},
+        {"GET /v1/..%23", 400, "segment of dots"},
+        {"GET /v1/..%20/v2", 400, "segment of dots"},
+        {"GET /v1/a..%3fx", 0, ""},
         {"GET /v1/%", 400, "escape that is none"},
         {"GET /v1/%4", 400, "escape that is none"},
         {"GET /v1/%4g", 400, "escape that is none"},
         {"GET /v1/%u002e", 400, "escape that is none"},
     };
     static const char *const overrides[] = {"X-HTTP-Method-Override", "x_http_method_override",
-                                            "X-Original-URL", "X-Rewrite-Url"};
+                                            "X-Original-URL", "X-Rewrite-Url", "Destination"};
     struct proxy_credential one = credential(), *items[] = {&one};
     char head[300];
 
