@@ -94,6 +94,7 @@ struct proxy_request {
     int status;                     /* 0: it goes out; else the answer that the host gives */
     char why[200];                  /* status: printable */
     bool is_denial;                 /* of which the host's user is told */
+    bool is_private;                /* and he alone: `why` is not for the code */
     struct proxy_credential *used;  /* whose secret is in it; NULL: none */
     struct proxy_credential *wants; /* whose secret is missing: nothing was decided */
     bool is_head;                   /* its answer has no body */

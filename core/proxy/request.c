@@ -355,6 +355,7 @@ static bool request_choose(struct request_work *work)
                               work->own->n ? work->own->items[0]->title : "");
     if (request->used->secret)
         return true;
+    request->is_private = true; /* of a file or a program of the host */
     if (request->used->why)
         return request_refuse(request, 502, "the secret of %.60s cannot be had: %.100s",
                               request->used->title, request->used->why);

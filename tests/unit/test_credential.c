@@ -221,6 +221,11 @@ static void a_placeholder_has_the_shape_of_its_secret_alone(void)
         {"sk-proj-0123456789abcdefghijkl", "sk-proj-", NULL, 30},
         {"0123456789012345678901234567", "", "0123456789", 28},
         {"deadbeef00deadbeef00deadbeef", "", "0123456789abcdefABCDEF", 28},
+        {"sk-ant-api03-0123456789abcdefghijkl", "sk-ant-api03-", NULL, 35},
+        {"550e8400-e29b-41d4-a716-446655440000", "", NULL, 36}, /* random from its beginning */
+        {"abcd-ef0123456789abcdef", "", NULL, 23}, /* a password: too little would be left */
+        {"aB_cdefghijklmnopqrstuvwxyz", "", NULL, 27},
+        {"correct-horse-battery-staple-xyzzy", "", NULL, 34},
         {"short", "", NULL, 20},
         {"ghp_x", "", NULL, 20},
         {"a b_c0123456789012345678", "", NULL, 24},
@@ -238,6 +243,7 @@ static void a_placeholder_has_the_shape_of_its_secret_alone(void)
         CU_ASSERT_EQUAL(strlen(one), i < N(rows) ? rows[i].len : 256);
         CU_ASSERT_STRING_NOT_EQUAL(one, two);
         CU_ASSERT_EQUAL(strncmp(one, prefix, strlen(prefix)), 0);
+        CU_ASSERT(!secret || *prefix || strncmp(one, secret, 5) != 0);
         CU_ASSERT(!secret || !strstr(secret, one + strlen(prefix)));
         for (const char *c = one + strlen(prefix); *c; c++)
             CU_ASSERT(strchr(i < N(rows) && rows[i].letters

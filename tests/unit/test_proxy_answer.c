@@ -481,6 +481,21 @@ static void a_secret_is_searched_for_as_soon_as_it_is_there(void)
     run_end(&run);
 }
 
+static void why_there_is_no_secret_is_not_for_the_code(void)
+{
+    struct run run;
+
+    run_begin(&run);
+    set_secret(&run, NULL);
+    run.one.why = (char *)"the file /etc/lazaret/token: no permission";
+    box_says(&run, GET);
+    CU_ASSERT(run.exchange.is_ending && run.server.out.len == 0 && run.denied == 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(run.denial, "/etc/lazaret/token"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(to_box(&run), "HTTP/1.1 502 "));
+    CU_ASSERT_PTR_NULL(strstr(to_box(&run), "/etc"));
+    run_end(&run);
+}
+
 static void interim_answers_have_a_bound(void)
 {
     static const char interim[] = "HTTP/1.1 102 Processing\r\n\r\n";
@@ -539,6 +554,7 @@ static const struct unit_test tests[] = {
     UNIT(each_401_asks_for_another_secret),
     UNIT(a_secret_is_searched_for_when_it_was_replaced_or_lost),
     UNIT(a_secret_is_searched_for_as_soon_as_it_is_there),
+    UNIT(why_there_is_no_secret_is_not_for_the_code),
     UNIT(interim_answers_have_a_bound),
     UNIT(the_end_of_a_server_is_seen),
     {0},
