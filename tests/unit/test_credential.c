@@ -661,6 +661,38 @@ static void a_credential_that_cannot_be_told_harms_no_other_session(void)
     world_end(&world);
 }
 
+/* Which of two certificates is good would depend on the order of credentials. */
+static void authorities_of_one_credential_do_not_vouch_for_another_one(void)
+{
+    static const char *const given[] = {
+        "a.example", "{\"host\":\"*.example\",\"name\":\"wide\",\"query\":\"k\",\"secret\":{"
+                     "\"value\":\"0123456789\"}}"};
+    struct laz_credential_set *set = NULL;
+    struct world world;
+    const char *why = NULL;
+    int pair[2];
+
+    CU_ASSERT_EQUAL_FATAL(world_try(&world, usual, 1, NULL), 0);
+    CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world.credentials, given, 2, &set, NULL), 0);
+    set->items[1]->words.authorities = laz_strdup("/dev/null");
+    CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
+    CU_ASSERT_EQUAL(laz_credential_set_connect(set, "a.example", 443, pair[0], &why), -1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(why, "different authorities"));
+    laz_os_close(&pair[1]);
+    /* One alone, or two with the same, are no problem. */
+    set->items[0]->words.authorities = laz_strdup("/dev/null");
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
+        int end =
+            laz_credential_set_connect(set, i ? "a.example" : "b.example", 443, pair[0], &why);
+        CU_ASSERT(end >= 0);
+        laz_os_close(&end);
+        laz_os_close(&pair[1]);
+    }
+    laz_credential_set_free(set);
+    world_end(&world);
+}
+
 static void what_cannot_be_searched_for_is_refused(void)
 {
     static const struct {
@@ -783,6 +815,7 @@ static const struct unit_test tests[] = {
     UNIT(a_secret_is_read_once_a_minute_at_most),
     UNIT(a_secret_is_told_when_there_is_room_again),
     UNIT(a_credential_that_cannot_be_told_harms_no_other_session),
+    UNIT(authorities_of_one_credential_do_not_vouch_for_another_one),
     UNIT(what_cannot_be_searched_for_is_refused),
     UNIT(uses_are_counted_for_their_session),
     UNIT(denials_are_told_to_their_session_as_one_line),
