@@ -56,6 +56,8 @@ bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t
 
 /* ---- secrets: credential.c ------------------------------------------------------------------- */
 
+#define PROXY_FORMER 3 /* secrets of before that are searched for: a server may keep one */
+
 struct proxy_credential {
     struct proxy_credential *next;
     int64_t id;
@@ -68,6 +70,7 @@ struct proxy_credential {
     char *secret;                          /* kept out of dumps; NULL: none was given yet */
     size_t secret_len;
     struct proxy_pattern *pattern;
+    struct proxy_pattern *former[PROXY_FORMER]; /* of secrets before it, the last one first */
     char *why;     /* there is none: what the engine said; NULL: nothing yet */
     bool is_asked; /* the engine was */
 };
@@ -139,6 +142,9 @@ struct proxy_bytes { /* of one end, in clear */
     size_t sent, taken; /* of out, of in */
 };
 
+#define PROXY_SOUGHT                                                                               \
+    (PROXY_FORMER + 2) /* patterns of a credential that an answer is searched for */
+
 struct proxy_exchange {
     /* to be set */
     struct proxy_credentials own; /* borrowed */
@@ -163,8 +169,8 @@ struct proxy_exchange {
     bool closes;      /* the server closes behind it */
     unsigned interim; /* answers so far */
     struct proxy_credential *used;
-    struct proxy_searches searches; /* two of each credential: its secret when the request went out,
-                                       and the one that it has got since then */
+    struct proxy_searches searches; /* PROXY_SOUGHT of each credential: its secret, those of before,
+                                       and the last one that it has got since its request */
     struct proxy_echo *echoes;
     struct laz_buf held; /* the last bytes of a body, which may begin a secret */
 };

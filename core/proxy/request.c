@@ -389,22 +389,41 @@ static bool request_shows(struct laz_http_text value, const char *placeholder)
     return request_has(value, placeholder) || request_has(request_basic(value, room), placeholder);
 }
 
-/* One that stands for a secret of another host. */
+static bool request_is_own(const struct request_work *work, const struct proxy_credential *one)
+{
+    for (size_t i = 0; i < work->own->n; i++)
+        if (work->own->items[i] == one)
+            return true;
+    return false;
+}
+
+/* Whose placeholder is in it, of those that stand for a secret of another host? */
+static const struct proxy_credential *request_foreign_in(const struct request_work *work,
+                                                         struct laz_http_text text)
+{
+    const struct proxy_credential *one = text.len ? work->all : NULL;
+
+    while (one && (!request_has(text, one->placeholder) || request_is_own(work, one)))
+        one = one->next;
+    return one;
+}
+
+/* Credentials may be many, and a head may be large: so each field is decoded once. */
 static bool request_foreign(struct request_work *work)
 {
-    for (const struct proxy_credential *one = work->all; one; one = one->next) {
-        size_t i = 0;
-        while (i < work->own->n && work->own->items[i] != one)
-            i++;
-        bool shows = i == work->own->n && request_has(work->target, one->placeholder);
-        for (size_t k = 0; k < work->n_fields && i == work->own->n && one->placeholder; k++)
-            shows |= request_shows(work->fields[k].value, one->placeholder);
-        if (shows)
-            return request_refuse(
-                work->request, 403,
-                "the request has the placeholder of %.80s, which is for another host", one->title);
+    const struct proxy_credential *one = request_foreign_in(work, work->target);
+    char room[REQUEST_CREDENTIAL];
+
+    for (size_t i = 0; i < work->n_fields && !one; i++) {
+        const struct laz_http_text value = work->fields[i].value;
+        one = request_foreign_in(work, value);
+        if (!one)
+            one = request_foreign_in(work, request_basic(value, room));
     }
-    return true;
+    return !one ||
+           request_refuse(work->request, 403,
+                          "the request has the placeholder of %.80s, which is for another host",
+                          one->title);
 }
 
 /* ---- what goes out --------------------------------------------------------------------------- */

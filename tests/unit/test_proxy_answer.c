@@ -481,6 +481,44 @@ static void a_secret_is_searched_for_as_soon_as_it_is_there(void)
     run_end(&run);
 }
 
+/* A server may keep what it was sent, and show it to somebody later; code can cause a 401, and so
+ * another secret. The answers before and behind these are without any. */
+static void secrets_of_before_are_searched_for(void)
+{
+    static const char *const rows[] = {"secret-number-2", "secret-number-3", "secret-number-4",
+                                       "secret-number-5"};
+    const struct proxy_note note = {.credential = 9, .title = "one"};
+
+    for (size_t i = 0; i < N(rows); i++) {
+        struct proxy_credential *made, *items[1];
+        struct run run, later;
+        char answer[100];
+        CU_ASSERT_EQUAL_FATAL(proxy_credential_new(&note, -1, &made, NULL), 0);
+        items[0] = made;
+        run_begin(&run);
+        run_begin(&later);
+        run.exchange.own.items = later.exchange.own.items = items;
+        CU_ASSERT_EQUAL(proxy_credential_set(made, "secret-number-1", 15, NULL), 0);
+        CU_ASSERT_EQUAL(proxy_credential_set(made, rows[0], 15, NULL), 0);
+        box_says(&run, GET);
+        server_says(&run, OK "\r\nabc ", strlen(OK "\r\nabc "));
+        for (size_t k = 1; k < N(rows); k++) {
+            CU_ASSERT_EQUAL(proxy_credential_set(made, rows[k], 15, NULL), 0);
+            server_says(&run, "abc ", 4);
+        }
+        CU_ASSERT_FALSE(run.exchange.is_ending);
+        server_says(&run, rows[i], 15);
+        CU_ASSERT(run.exchange.is_wrong && !strstr(to_box(&run), "secret"));
+        box_says(&later, GET);
+        const int len = snprintf(answer, sizeof answer, OK "\r\nabc %s ", rows[i]);
+        server_says(&later, answer, (size_t)len);
+        CU_ASSERT(later.exchange.is_wrong && !strstr(to_box(&later), "secret"));
+        run_end(&run);
+        run_end(&later);
+        proxy_credential_drop(made);
+    }
+}
+
 static void why_there_is_no_secret_is_not_for_the_code(void)
 {
     struct run run;
@@ -554,6 +592,7 @@ static const struct unit_test tests[] = {
     UNIT(each_401_asks_for_another_secret),
     UNIT(a_secret_is_searched_for_when_it_was_replaced_or_lost),
     UNIT(a_secret_is_searched_for_as_soon_as_it_is_there),
+    UNIT(secrets_of_before_are_searched_for),
     UNIT(why_there_is_no_secret_is_not_for_the_code),
     UNIT(interim_answers_have_a_bound),
     UNIT(the_end_of_a_server_is_seen),
