@@ -57,6 +57,11 @@ int credential_item_new(struct laz_credentials *credentials, const char *json, b
                                     &item->words, err);
     if (!rc && item->words.kind != CREDENTIAL_VALUE)
         rc = item_check_source(item, err);
+    if (!rc && item->words.authorities &&
+        laz_settings_lets_change(credentials->of.values, item->words.authorities))
+        rc = laz_error_set(
+            err, LAZ_ECONFIG, 0,
+            "ca: it is in sandbox.write, where code can change it: keep it elsewhere");
     if (!rc && item->words.authorities && (rc = laz_trust_file(item->words.authorities, err))) {
         laz_error_prefix(err, "ca: ");
         rc = laz_error_as(err, LAZ_ECONFIG);

@@ -193,6 +193,26 @@ static void settings_are_checked_together(void)
     }
 }
 
+/* Or code would say whose certificates are good. */
+static void authorities_that_code_can_change_are_refused(void)
+{
+    struct world world;
+    struct credential_item *item = NULL;
+    struct laz_error err = {0};
+
+    CU_ASSERT_EQUAL_FATAL(world_try(&world, NULL, 0, NULL), 0);
+    laz_strv_add(&world.values.sandbox.write, "/dev");
+    CU_ASSERT_EQUAL(
+        credential_item_new(world.credentials,
+                            "{\"host\":\"a.example\",\"query\":\"k\",\"secret\":\"pass\","
+                            "\"ca\":\"/dev/null\"}",
+                            false, &item, &err),
+        LAZ_ECONFIG);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "ca: it is in sandbox.write"));
+    laz_strv_fini(&world.values.sandbox.write);
+    world_end(&world);
+}
+
 static void sets_have_names_and_objects(void)
 {
     static const char *const given[] = {
@@ -567,6 +587,7 @@ static void a_proxy_that_is_gone_is_an_error(void)
 
 static const struct unit_test tests[] = {
     UNIT(settings_are_checked_together),
+    UNIT(authorities_that_code_can_change_are_refused),
     UNIT(sets_have_names_and_objects),
     UNIT(a_secret_is_read_once_a_minute_at_most),
     UNIT(a_secret_is_told_when_there_is_room_again),
