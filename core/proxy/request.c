@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUEST_CREDENTIAL 2048 /* bytes of a name and a password in base64 */
+#define REQUEST_MOST       (2 * LAZ_HTTP_HEAD_MOST) /* bytes of a head that goes out, with secrets */
+#define REQUEST_CREDENTIAL 2048                     /* bytes of a name and a password in base64 */
 
 struct request_work {
     const struct proxy_credentials *own;
@@ -609,9 +610,17 @@ void proxy_request_judge(const struct proxy_credentials *own, const struct proxy
         request->used = NULL;
         return;
     }
+    const size_t before = out->len;
     request_write(&work, out);
     if (!request_is_used(&work))
         request->used = NULL;
+    if (out->len - before >
+        REQUEST_MOST) { /* a secret may be much longer than what stands for it */
+        laz_wipe(out->data + before, out->len - before);
+        out->len = before;
+        request->used = NULL;
+        request_refuse(request, 431, "the request has too many placeholders");
+    }
 }
 
 const char *proxy_request_trailer(const struct proxy_credentials *own, const char *line, size_t len)
