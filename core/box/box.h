@@ -381,12 +381,12 @@ const char *laz_box_protects(const struct laz_box *box, const char *message);
 struct laz_box_said {
     bool has_verdict, is_kept; /* the rest of this group is of the execution */
     enum laz_verdict verdict;
-    char *detail, *evidence; /* JSON object; NULL: none */
-    const char *replaced;    /* as of a result: static text */
+    char *detail, *evidence;                        /* JSON object; NULL: none */
+    const char *replaced;                           /* as of a result: static text */
     struct laz_strv warnings, denials, credentials; /* the last two: JSON objects */
-    uint64_t cpu_us, max_rss_bytes; /* of the box so far */
-    char *isolation;                /* JSON, with the name of the worker */
-    bool is_sandbox;                /* it keeps code from files of its machine */
+    uint64_t cpu_us, max_rss_bytes;                 /* of the box so far */
+    char *isolation;                                /* JSON, with the name of the worker */
+    bool is_sandbox;                                /* it keeps code from files of its machine */
     uint32_t enforces;
     char backend[65];
 };

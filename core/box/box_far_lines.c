@@ -581,8 +581,7 @@ static void note_credentials(struct laz_box_said *said, const struct far_result 
         struct far_credential one = {0};
         struct laz_buf json = LAZ_BUF_INIT;
         struct laz_json_write write = {.to = &json};
-        if (len <= FAR_SAID_BYTES &&
-            laz_wire_read(&credential_fields, raw, len, &one, NULL) == 0) {
+        if (len <= FAR_SAID_BYTES && laz_wire_read(&credential_fields, raw, len, &one, NULL) == 0) {
             laz_json_begin_object(&write, NULL);
             laz_json_add_text(&write, "name", one.name);
             laz_json_add_text(&write, "host", one.host);

@@ -79,6 +79,7 @@ struct laz_credential_set {
     struct credential_item **items;
     size_t n;
     bool is_usual;
+    uint64_t number; /* of the proxy that its box trusts; 0: none yet */
     struct credential_count *counts;
     size_t n_counts;
 };
@@ -91,6 +92,7 @@ struct laz_credentials {
     struct laz_workers *readers; /* one thread; NULL: nothing was read yet */
     /* the proxy */
     uint64_t number; /* of proxies so far; 0: none was started */
+    uint64_t oldest; /* whose directory may be there still */
     bool runs;
     struct laz_process process;
     int channel;

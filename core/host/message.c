@@ -108,7 +108,7 @@ static const struct laz_field open_members[] = {
             "configuration says; empty: nothing"),
     CREDENTIALS("what it is authenticated with and does not see: names of credentials of the "
                 "configuration, and objects as a table of `network.credential`, whose `secret` is "
-                "`{\"value\": TEXT}`; absent: those of the configuration; empty: none"),
+                "an object with the text `value`; absent: those of the configuration; empty: none"),
     CLIENT("warm", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
            .help = "may it come from a template?"),
 };

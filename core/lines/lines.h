@@ -53,8 +53,8 @@ void laz_lines_flush(struct laz_lines *lines);
 /* The next line, without its newline, valid until laz_lines_handled: 1. 0: there is none, or it has
  * to wait until the peer reads. LAZ_ETOOBIG: it is too long, and what follows cannot be read. */
 int laz_lines_next(struct laz_lines *lines, char **line, size_t *len);
-/* Overwrites a line that was handed out, and before the next one is waited for all that was read with
- * it. */
+/* Overwrites a line that was handed out, and before the next one is waited for all that was read
+ * with it. */
 void laz_lines_wipe(struct laz_lines *lines, char *line, size_t len);
 /* Has what can come next watched. True: another line may be there already. */
 bool laz_lines_handled(struct laz_lines *lines);

@@ -3,10 +3,10 @@
  * Side: host.  Input trusted: no; the engine judges what a credential says.
  *
  * A client of this user gives names, and objects with values of its own.  One of another machine
- * gives names of credentials of the settings alone: a value of it would be here, for a host that its
- * own list may permit, and whose it is nobody here could tell.  Values are kept as long as the session
- * or the pool is open, for a restart, and overwritten then; the line that they came in is overwritten
- * when it was handled. */
+ * gives names of credentials of the settings alone: a value of it would be here, for a host that
+ * its own list may permit, and whose it is nobody here could tell.  Values are kept as long as the
+ * session or the pool is open, for a restart, and overwritten then; the line that they came in is
+ * overwritten when it was handled. */
 #include "serve/serve_private.h"
 
 #include "base/json_text.h"
@@ -57,9 +57,8 @@ static int credentials_take(const struct serve_client *client, struct laz_strv *
     return credentials_add(items, raw, len, err);
 }
 
-int serve_credentials_read(const struct serve_client *client,
-                           struct serve_credentials *credentials, const char *json, size_t len,
-                           struct laz_error *err)
+int serve_credentials_read(const struct serve_client *client, struct serve_credentials *credentials,
+                           const char *json, size_t len, struct laz_error *err)
 {
     struct laz_json_items list = laz_json_items(json ? json : "[]", json ? len : 2);
     const char *raw;

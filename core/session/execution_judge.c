@@ -102,8 +102,8 @@ static void execution_take_word(struct laz_execution *execution, const struct la
         laz_strv_add(&result->denials, said->denials.items[i]);
     laz_session_tell_far_credentials(execution->session, said, result);
     execution->out_of_memory |= result->warnings.failed || result->denials.failed ||
-                                result->credentials.failed ||
-                                said->warnings.failed || said->denials.failed;
+                                result->credentials.failed || said->warnings.failed ||
+                                said->denials.failed;
     if (!said->has_verdict)
         return;
     j->replace = !said->is_kept;

@@ -114,15 +114,19 @@ static int credentials_share(struct laz_session *session, struct laz_error *err)
     return 0;
 }
 
+bool laz_session_is_stale(const struct laz_session *session)
+{
+    return laz_credential_set_is_stale(session->credentials);
+}
+
 int laz_session_begin_credentials(struct laz_session *session, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
 
     if (!session->credentials)
         return 0;
-    int rc = laz_credentials_begin(shared->credentials, err);
-    if (!rc)
-        shared->boxes->trust = laz_credentials_trust(shared->credentials);
+    const int rc = laz_credentials_begin(session->credentials, err);
+    shared->boxes->trust = laz_credentials_trust(shared->credentials); /* the former one is gone */
     return rc ? rc : credentials_share(session, err);
 }
 

@@ -71,6 +71,34 @@ def mapped(pid, text):
     return found
 
 
+def command(tokens, value):
+    """`lazaret run`: its JSON has what was used, for people it is a line of --verbose."""
+    for options, words in ((["--json"], None), (["-v"], f"credentials: ours for {credential_server.NAME} (1)"),
+                           ([], None)):
+        done = subprocess.run([lazaret, "run", "--config", f"{work}/lazaret.toml", *options, "-e", tokens.code()],
+                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        check(f"run {options}", done.returncode == 0 and "welcome ours" in done.stdout, done)
+        check(f"run {options}: a line", words in done.stderr if words else "credentials" not in done.stderr, done)
+        check(f"run {options}: no value", value not in done.stdout + done.stderr)
+        if options == ["--json"]:
+            check("json", json.loads(done.stdout)["credentials"] ==
+                  [{"name": "ours", "host": credential_server.NAME, "count": 1}], done)
+
+
+def package(tokens, mine, value):
+    """The package for Python."""
+    sys.path.append(sys.argv[4])
+    os.environ.update(LAZARET=lazaret, LAZARET_CONFIG=f"{work}/lazaret.toml")
+    import lazaret as package
+    for credentials, said, name in ((["ours"], "welcome ours", "ours"), ([mine], "welcome theirs", "mine")):
+        with package.Session(credentials=credentials) as session:
+            result = session.execute(tokens.code())
+            check(f"package {name}", result.value == said and result.credentials ==
+                  [{"name": name, "host": credential_server.NAME, "count": 1}], result)
+            check(f"package {name}: no value", value not in repr(result))
+    package.default_server().close()
+
+
 def main():
     tokens = credential_server.Tokens(work)
     with open(sys.argv[3], "a") as bundle, open(tokens.ca) as ca:
@@ -160,6 +188,8 @@ def main():
     for where, text in (("log", log), ("audit", audit), ("answers", "".join(client.said))):
         check(f"values: {where}", text and not any(one in text for one in (ours, theirs, once, secret)))
     check("saw", tokens.saw.count("theirs") == 3 and tokens.saw.count("refused") == 0, tokens.saw)
+    command(tokens, ours)
+    package(tokens, given(theirs), theirs)
     print(f"{failures} failed")
     return failures > 0
 
