@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "box/box.h"
+#include "credential/credential.h"
 #include "plan/plan.h"
 #include "plan/policy.h"
 #include "engine/engine.h"
@@ -15,6 +16,7 @@
 #include "os/cgroup.h"
 #include "os/system.h"
 #include "os/users.h"
+#include "tool/command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +27,13 @@
 /* Placeholders for paths of a session and of an installation on another system. */
 static const struct plan_stand_in {
     const char *platform; /* NULL: any other */
-    const char *directory, *socket_directory, *staged, *socket, *agent;
+    const char *directory, *socket_directory, *staged, *socket, *agent, *trust;
 } plan_stand_ins[] = {
     {"windows", "C:/Temp/lazaret-session", "C:/Temp/lazaret-session/socket",
-     "C:/Temp/lazaret-session/programs", "stdin", "C:/Program Files/lazaret/lazaret-agent.exe"},
+     "C:/Temp/lazaret-session/programs", "stdin", "C:/Program Files/lazaret/lazaret-agent.exe",
+     NULL},
     {NULL, "/tmp/lazaret-session", "/tmp/lazaret-session/socket", "/tmp/lazaret-session/programs",
-     NULL, NULL},
+     NULL, NULL, "/tmp/lazaret-session/trust"},
 };
 
 struct plan_parts {
@@ -51,6 +54,9 @@ struct plan_parts {
     struct laz_policy_box *box;
     struct laz_plan *plan;
     struct laz_network_rules *rules; /* the network list */
+    struct laz_secrets secrets;
+    struct laz_credentials *credentials;
+    struct laz_strv placeholders;
 };
 
 /* Finds the first backend in the settings' list that supports the platform. */
@@ -85,6 +91,68 @@ static int plan_find_backend(struct plan_parts *parts, struct laz_error *err)
     return code;
 }
 
+/* ---- credentials ----------------------------------------------------------------------------- */
+
+static int plan_check_program(void *user, const char *program, struct laz_error *err)
+{
+    (void)user;
+    return laz_command_check(program, err);
+}
+
+/* Those of the settings. Nothing is read by a command for that. */
+static int plan_credentials(struct plan_parts *parts, struct laz_policy_session *session,
+                            struct laz_error *err)
+{
+    const struct laz_settings_values *values = parts->cli->values;
+    const struct laz_secret_runner runner = {.check = plan_check_program};
+    const struct laz_credentials_of of = {.values = values, .secrets = &parts->secrets};
+    struct laz_credential_set *set = NULL;
+
+    if (!values->network.credentials.n)
+        return 0;
+    int rc = laz_secrets_init(&parts->secrets, values, &runner, err);
+    if (!rc)
+        rc = laz_credentials_new(&of, &parts->credentials, err);
+    if (!rc && session->has_network)
+        rc = laz_credential_set_new(parts->credentials, NULL, 0, &set, err);
+    if (rc || !set)
+        return rc;
+    laz_credential_set_env(set, &parts->placeholders);
+    laz_credential_set_free(set);
+    session->trust = parts->stand_in->trust;
+    session->extra_env = &parts->placeholders;
+    return parts->placeholders.failed ? laz_error_nomem(err) : 0;
+}
+
+static void plan_credentials_text(const struct plan_parts *parts, struct laz_buf *text)
+{
+    struct laz_strv lines = LAZ_STRV_INIT;
+
+    if (!parts->credentials)
+        return;
+    laz_credentials_text(parts->credentials, &lines);
+    laz_buf_puts(text, "\nwhat the host adds to requests, and code does not see\n");
+    for (size_t i = 0; i < lines.n; i++)
+        laz_buf_printf(text, "  %s\n", lines.items[i]);
+    text->failed |= lines.failed;
+    laz_strv_fini(&lines);
+}
+
+static void plan_credentials_json(const struct plan_parts *parts, struct laz_json_write *write)
+{
+    struct laz_buf json = LAZ_BUF_INIT;
+
+    if (parts->credentials) {
+        laz_credentials_json(parts->credentials, &json);
+        laz_json_add_raw(write, "credentials", laz_buf_text(&json), json.len);
+    } else {
+        laz_json_begin_list(write, "credentials");
+        laz_json_end_list(write);
+    }
+    write->to->failed |= json.failed;
+    laz_buf_fini(&json);
+}
+
 static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
 {
     const struct laz_settings_values *values = parts->cli->values;
@@ -105,6 +173,8 @@ static int plan_make_policy(struct plan_parts *parts, struct laz_error *err)
         code = laz_session_rules_of(values, &parts->rules, err);
     session.has_network = parts->rules && laz_network_rules_ports(parts->rules, ports) > 0;
 
+    if (code == 0)
+        code = plan_credentials(parts, &session, err);
     if (code == 0)
         code = laz_registry_usual(parts->registry, values, &parts->runtime, err);
     if (code == 0 && laz_backend_hides_files(parts->ops))
@@ -210,6 +280,8 @@ static void plan_network_json(const struct plan_parts *parts, struct laz_json_wr
     }
     laz_network_rules_json(parts->rules, &rules);
     laz_network_rules_warn(parts->rules, &warnings);
+    if (parts->credentials)
+        laz_credentials_warn(parts->credentials, parts->rules, &warnings);
     laz_json_begin_object(write, "network");
     laz_json_add_raw(write, "allow", laz_buf_text(&rules), rules.len);
     laz_json_begin_list(write, "ports");
@@ -231,6 +303,8 @@ static void plan_network_warn(const struct plan_parts *parts)
     struct laz_strv warnings = LAZ_STRV_INIT;
 
     laz_network_rules_warn(parts->rules, &warnings);
+    if (parts->credentials)
+        laz_credentials_warn(parts->credentials, parts->rules, &warnings);
     for (size_t i = 0; i < warnings.n; i++)
         laz_log(&parts->cli->log, LAZ_LOG_WARNING, "%s", warnings.items[i]);
     laz_strv_fini(&warnings);
@@ -248,6 +322,7 @@ static int plan_answer(struct cli *cli, const struct plan_parts *parts, int stat
     laz_plan_json(parts->plan, &json);
     laz_json_add_raw(&answer.write, "plan", laz_buf_text(&json), json.len);
     plan_network_json(parts, &answer.write);
+    plan_credentials_json(parts, &answer.write);
     answer.json.failed |= json.failed;
     laz_buf_fini(&json);
     return cli_answer_end(cli, &answer, status);
@@ -283,6 +358,7 @@ static int plan_show(struct cli *cli)
         if (!cli->json) {
             laz_plan_text(parts.plan, &text);
             plan_network_text(&parts, &text);
+            plan_credentials_text(&parts, &text);
             cli_print(cli, &text);
         }
         cli_notices(cli, parts.engine, parts.registry);
@@ -300,6 +376,9 @@ static int plan_show(struct cli *cli)
     }
     laz_plan_free(parts.plan);
     laz_network_rules_drop(parts.rules);
+    laz_credentials_free(parts.credentials);
+    laz_secrets_fini(&parts.secrets);
+    laz_strv_fini(&parts.placeholders);
     laz_policy_free(parts.box);
     laz_programs_free(parts.programs);
     free(parts.agent);

@@ -43,10 +43,10 @@ int laz_credentials_new(const struct laz_credentials_of *of, struct laz_credenti
 /* After all sets were dropped. Ends the proxy. NULL is allowed. */
 void laz_credentials_free(struct laz_credentials *credentials);
 
-/* Starts the proxy unless it runs, and waits until boxes can trust it. LAZ_ESETUP, LAZ_EREFUSED
- * (this build, or system, has none), LAZ_EOS, LAZ_ENOMEM. */
-int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error *err);
-/* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. */
+/* Is there a proxy that can be started? LAZ_EREFUSED, LAZ_ENOENT and others of laz_trust_file. */
+int laz_credentials_check(struct laz_credentials *credentials, struct laz_error *err);
+/* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. NULL:
+ * there was none yet, or no memory. */
 const char *laz_credentials_trust(const struct laz_credentials *credentials);
 /* Takes what the proxy has said and nobody has read, without waiting: before a result is made. */
 void laz_credentials_catch_up(struct laz_credentials *credentials);
@@ -60,6 +60,11 @@ void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *
 void laz_credentials_warn(struct laz_credentials *credentials,
                           const struct laz_network_rules *rules, struct laz_strv *warnings);
 
+/* What is doubtful about settings of one whose sessions are on other machines. */
+#define LAZ_CREDENTIALS_FAR                                                                        \
+    "network.credential has no effect where session.where is \"cluster\": a credential is used "   \
+    "where the code runs, and belongs into the configuration of the workers"
+
 /* ---- those of a session ---------------------------------------------------------------------- */
 
 struct laz_credential_set;
@@ -68,6 +73,7 @@ struct laz_credential_owner {
     void *user;
     /* In the loop thread: a request to this name was refused; `text` is printable. */
     void (*denied)(void *user, const char *name, uint16_t port, const char *text);
+    void (*stale)(void *user); /* likewise: the set has become so; nothing is freed in it */
 };
 
 /* `given`: names of credentials of the settings, or JSON objects as there, whose secret is
@@ -76,6 +82,13 @@ struct laz_credential_owner {
 int laz_credential_set_new(struct laz_credentials *credentials, const char *const *given, size_t n,
                            struct laz_credential_set **set, struct laz_error *err);
 void laz_credential_set_free(struct laz_credential_set *set); /* NULL is allowed */
+/* Before a box of the session is made: starts the proxy unless it runs, and waits until boxes can
+ * trust it. Its directory stays until this is called again, or the set is freed. LAZ_ESETUP,
+ * LAZ_EREFUSED (this build, or system, has none), LAZ_EOS, LAZ_ENOMEM. */
+int laz_credentials_begin(struct laz_credential_set *set, struct laz_error *err);
+/* Has the proxy that its box trusts ended? Then its connections are refused. False while there is
+ * no box; NULL: no. */
+bool laz_credential_set_is_stale(const struct laz_credential_set *set);
 /* Who is told of what from now on. */
 void laz_credential_set_own(struct laz_credential_set *set,
                             const struct laz_credential_owner *owner);

@@ -2,7 +2,8 @@
 /* credential_private.h - what the files of the room share.
  *
  * words.c reads what is written of a credential, placeholder.c makes what stands for it, sets.c has
- * those of sessions, credentials.c those of the engine, read.c the secrets, process.c the proxy. */
+ * those of sessions, credentials.c those of the engine, read.c the secrets, channel.c and process.c
+ * the proxy. */
 #ifndef LAZ_CREDENTIAL_CREDENTIAL_PRIVATE_H
 #define LAZ_CREDENTIAL_CREDENTIAL_PRIVATE_H
 
@@ -58,6 +59,7 @@ struct credential_item {
     uint64_t read_ms; /* when that was last */
     char *failure;    /* of that; NULL: it was good */
     struct credential_reading *reading;
+    bool is_wanted; /* the proxy has none, and waits for what is read */
 };
 
 struct credential_count {
@@ -77,6 +79,7 @@ struct laz_credential_set {
     struct credential_item **items;
     size_t n;
     bool is_usual;
+    uint64_t number; /* of the proxy that its box trusts; 0: none yet */
     struct credential_count *counts;
     size_t n_counts;
 };
@@ -89,6 +92,7 @@ struct laz_credentials {
     struct laz_workers *readers; /* one thread; NULL: nothing was read yet */
     /* the proxy */
     uint64_t number; /* of proxies so far; 0: none was started */
+    uint64_t oldest; /* whose directory may be there still */
     bool runs;
     struct laz_process process;
     int channel;
@@ -108,7 +112,7 @@ bool credential_readers_end(struct laz_credentials *credentials);
 const struct laz_secret_source *credential_source(const struct credential_item *item,
                                                   struct laz_error *err);
 
-/* ---- the proxy: process.c -------------------------------------------------------------------- */
+/* ---- the proxy: channel.c -------------------------------------------------------------------- */
 
 /* False: it is gone, or takes nothing now. */
 bool credential_tell(struct laz_credentials *credentials, enum proxy_note_type type,

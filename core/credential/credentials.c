@@ -32,6 +32,14 @@ static int item_placeholder(struct credential_item *item, struct laz_error *err)
     return item->placeholder ? 0 : laz_error_nomem(err);
 }
 
+static int item_check_source(const struct credential_item *item, struct laz_error *err)
+{
+    const struct laz_secret_source *source = credential_source(item, err);
+
+    return source ? laz_secret_source_hidden(source, item->credentials->of.values, err)
+                  : laz_error_as(err, LAZ_ECONFIG);
+}
+
 int credential_item_new(struct laz_credentials *credentials, const char *json, bool is_given,
                         struct credential_item **out, struct laz_error *err)
 {
@@ -47,8 +55,8 @@ int credential_item_new(struct laz_credentials *credentials, const char *json, b
     credentials->items = item;
     int rc = credential_words_parse(json, is_given, &credentials->of.values->env.allow,
                                     &item->words, err);
-    if (!rc && item->words.kind == CREDENTIAL_NAMED && !credential_source(item, err))
-        rc = laz_error_as(err, LAZ_ECONFIG);
+    if (!rc && item->words.kind != CREDENTIAL_VALUE)
+        rc = item_check_source(item, err);
     if (!rc && item->words.authorities && (rc = laz_trust_file(item->words.authorities, err))) {
         laz_error_prefix(err, "ca: ");
         rc = laz_error_as(err, LAZ_ECONFIG);
@@ -168,7 +176,7 @@ static const char *item_kind(const struct credential_item *item)
     return item->words.user    ? "basic"
            : item->words.field ? "header"
            : item->words.query ? "query"
-                               : "none";
+                               : "placeholder";
 }
 
 /* Where its secret is read, and whether it can be, without running a command. */
@@ -177,7 +185,7 @@ static bool item_source(const struct credential_item *item, struct laz_buf *text
     struct laz_error err = {0};
     const struct laz_secret_source *source = credential_source(item, &err);
 
-    if (item->words.secret_name)
+    if (source && item->words.secret_name)
         laz_buf_printf(text, "%s of [secrets], ", item->words.secret_name);
     if (source)
         laz_secret_source_text(source, text);
@@ -265,8 +273,11 @@ void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *
 void laz_credentials_warn(struct laz_credentials *credentials,
                           const struct laz_network_rules *rules, struct laz_strv *warnings)
 {
+    const struct laz_settings_values *values = credentials->of.values;
     const struct credential_item *item;
 
+    if (values->session.where == LAZ_WHERE_CLUSTER && values->network.credentials.n)
+        laz_strv_add(warnings, LAZ_CREDENTIALS_FAR);
     for (size_t i = 0; (item = credentials_usual(credentials, i)); i++) {
         const struct credential_words *words = &item->words;
         if (words->host.is_wildcard)

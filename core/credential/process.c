@@ -22,8 +22,24 @@
 #include <string.h>
 
 #define PROCESS_START_MS 20000
-#define PROCESS_END_MS   1000
 #define PROCESS_TURN     256 /* notes that are taken at once */
+
+int laz_credentials_check(struct laz_credentials *credentials, struct laz_error *err)
+{
+    const char *slash = strrchr(credentials->of.agent, '/');
+
+    if (!credentials->program)
+        credentials->program =
+            laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
+                        credentials->of.agent);
+    if (!credentials->program)
+        return laz_error_nomem(err);
+    const int rc = laz_trust_file(credentials->program, err);
+    if (rc)
+        laz_error_prefix(err, "[[network.credential]] needs " LAZ_PROXY_PROGRAM
+                              ", which builds with GnuTLS have: ");
+    return rc;
+}
 
 static int process_spawn(struct laz_credentials *credentials, int theirs, struct laz_error *err)
 {
@@ -31,12 +47,8 @@ static int process_spawn(struct laz_credentials *credentials, int theirs, struct
     const char *const argv[] = {credentials->program, credentials->trust, NULL};
     const struct laz_spawn_fd fds[] = {{theirs, 0}, {2, 2}};
     const struct laz_spawn spawn = {LAZ_SPAWN_OWN(argv, env, fds), .death_signal = SIGKILL};
-    int rc = laz_trust_file(credentials->program, err);
 
-    if (rc)
-        laz_error_prefix(err, "[[network.credential]] needs " LAZ_PROXY_PROGRAM
-                              ", which builds with GnuTLS have: ");
-    return rc ? rc : laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
+    return laz_spawner_spawn(credentials->of.spawner, &spawn, &credentials->process, err);
 }
 
 /* Waits for its first note. */
@@ -95,6 +107,18 @@ static void process_take(struct laz_credentials *credentials, enum proxy_note_ty
     }
 }
 
+/* It has ended. */
+static void process_gone(struct laz_credentials *credentials)
+{
+    laz_log(&credentials->of.driver->log, LAZ_LOG_ERROR,
+            LAZ_PROXY_PROGRAM " has ended: sessions that have credentials cannot use them any "
+                              "more, until they are started again");
+    credential_process_end(credentials);
+    for (const struct laz_credential_set *set = credentials->sets; set; set = set->next)
+        if (set->number == credentials->number && set->owner.stale)
+            set->owner.stale(set->owner.user);
+}
+
 /* False: there is none now. */
 static bool process_hear(struct laz_credentials *credentials)
 {
@@ -103,12 +127,8 @@ static bool process_hear(struct laz_credentials *credentials)
     struct proxy_note note;
     const ssize_t n = credentials->runs ? laz_os_read(credentials->channel, line, sizeof line) : 0;
 
-    if (n < 0) {
-        laz_log(&credentials->of.driver->log, LAZ_LOG_ERROR,
-                LAZ_PROXY_PROGRAM " has ended: sessions that have credentials cannot use them any "
-                                  "more, until they are started again");
-        credential_process_end(credentials);
-    }
+    if (n < 0)
+        process_gone(credentials);
     if (n <= 0)
         return false;
     if (proxy_note_parse(line, (size_t)n, false, &type, &note, NULL) == 0)
@@ -129,51 +149,60 @@ void laz_credentials_catch_up(struct laz_credentials *credentials)
     process_ready(credentials, LAZ_IO_READ);
 }
 
-bool credential_tell(struct laz_credentials *credentials, enum proxy_note_type type,
-                     const struct proxy_note *note, const int *fds, size_t n)
-{
-    struct laz_buf line = LAZ_BUF_INIT;
-    bool is_told = false;
+/* ---- its directory --------------------------------------------------------------------------- */
 
-    if (!credentials->runs)
-        return false;
-    proxy_note_make(type, note, &line);
-    if (!line.failed && line.len <= LAZ_PROXY_NOTE)
-        is_told = n ? laz_os_send_fds(credentials->channel, line.data, line.len, fds, n) == 0
-                    : laz_os_send(credentials->channel, line.data, line.len) == (ssize_t)line.len;
-    if (line.data)
-        laz_wipe(line.data, line.len);
-    laz_buf_fini(&line);
-    return is_told;
+static char *process_trust(const struct laz_credentials *credentials, uint64_t number)
+{
+    return laz_strdupf("%s/trust-%" PRIu64, credentials->of.directory, number);
+}
+
+static bool process_is_trusted(const struct laz_credentials *credentials, uint64_t number)
+{
+    for (const struct laz_credential_set *set = credentials->sets; set; set = set->next)
+        if (set->number == number)
+            return true;
+    return false;
+}
+
+/* Removes those of former proxies, but for those that the box of a session still shows. */
+static void process_tidy(struct laz_credentials *credentials)
+{
+    bool is_first = true;
+
+    for (uint64_t number = credentials->oldest; number <= credentials->number; number++) {
+        if (!number || process_is_trusted(credentials, number)) {
+            is_first &= !number;
+        } else {
+            char *trust = process_trust(credentials, number);
+            if (trust)
+                laz_os_remove_tree(trust);
+            free(trust);
+        }
+        if (is_first)
+            credentials->oldest = number + 1;
+    }
 }
 
 /* ---- its life -------------------------------------------------------------------------------- */
 
 static int process_prepare(struct laz_credentials *credentials, struct laz_error *err)
 {
-    const char *slash = strrchr(credentials->of.agent, '/');
-
-    if (!credentials->program)
-        credentials->program =
-            laz_strdupf("%.*s/" LAZ_PROXY_PROGRAM, (int)(slash ? slash - credentials->of.agent : 0),
-                        credentials->of.agent);
     free(credentials->trust);
-    credentials->trust =
-        laz_strdupf("%s/trust-%" PRIu64, credentials->of.directory, ++credentials->number);
-    if (!credentials->program || !credentials->trust)
+    process_tidy(credentials);
+    credentials->trust = process_trust(credentials, ++credentials->number);
+    if (!credentials->trust)
         return laz_error_nomem(err);
     return laz_os_make_directory(credentials->trust, 0755, LAZ_SPAWN_SAME_ID, LAZ_SPAWN_SAME_ID,
                                  err);
 }
 
-int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error *err)
+static int process_begin(struct laz_credentials *credentials, struct laz_error *err)
 {
     int ends[2] = {-1, -1};
+    int rc = laz_credentials_check(credentials, err);
 
-    laz_credentials_catch_up(credentials);
-    if (credentials->runs)
-        return 0;
-    int rc = process_prepare(credentials, err);
+    if (!rc)
+        rc = process_prepare(credentials, err);
     if (!rc && laz_os_message_pair(ends) != 0)
         rc = laz_error_os(err, errno, "cannot create a pair of sockets");
     if (rc)
@@ -194,24 +223,19 @@ int laz_credentials_begin(struct laz_credentials *credentials, struct laz_error 
     return rc;
 }
 
+int laz_credentials_begin(struct laz_credential_set *set, struct laz_error *err)
+{
+    struct laz_credentials *credentials = set->credentials;
+
+    set->number = 0;
+    laz_credentials_catch_up(credentials);
+    const int rc = credentials->runs ? 0 : process_begin(credentials, err);
+    if (!rc)
+        set->number = credentials->number;
+    return rc;
+}
+
 const char *laz_credentials_trust(const struct laz_credentials *credentials)
 {
     return credentials->trust;
-}
-
-void credential_process_end(struct laz_credentials *credentials)
-{
-    struct laz_exit how;
-
-    credentials->runs = false;
-    laz_io_stop(credentials->io);
-    credentials->io = NULL;
-    laz_os_close(&credentials->channel); /* which ends it */
-    if (credentials->process.pid > 0 &&
-        !laz_process_wait(&credentials->process, PROCESS_END_MS, &how)) {
-        laz_process_signal(&credentials->process, SIGKILL);
-        (void)laz_process_wait(&credentials->process, LAZ_OS_FOREVER, &how);
-    }
-    laz_process_close(&credentials->process);
-    credentials->process = LAZ_PROCESS_INIT;
 }

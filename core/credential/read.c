@@ -90,7 +90,9 @@ static void read_take(struct credential_item *item, int rc, struct laz_secret *s
     item->failure = NULL;
     if (why)
         read_fail(item, why);
-    read_tell(item, secret);
+    if (!why || item->is_wanted) /* one that is not taken may be better than none */
+        read_tell(item, secret);
+    item->is_wanted = false;
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -154,6 +156,7 @@ void credential_read(struct credential_item *item, bool refused)
     const bool may_read = !item->was_read || now_ms - item->read_ms >= READ_AGAIN_MS;
     struct laz_error err = {0};
 
+    item->is_wanted |= !refused;
     if (item->reading)
         return; /* it is told when that is done */
     if (item->words.kind == CREDENTIAL_VALUE) {
@@ -180,6 +183,8 @@ bool credential_readers_end(struct laz_credentials *credentials)
 {
     struct laz_workers *readers = credentials->readers;
 
+    if (!readers)
+        return true;
     credentials->readers = NULL;
     if (laz_workers_end(readers, READ_END_MS))
         return false;

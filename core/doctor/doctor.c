@@ -226,6 +226,14 @@ static void doctor_judge_list(struct laz_doctor *doctor, const struct doctor_bac
                       backend->list_problem);
 }
 
+static void doctor_judge_credential(struct laz_doctor *doctor)
+{
+    if (doctor->credential.problem && doctor->values->network.credentials.n)
+        laz_strv_addf(&doctor->problems, "the settings have credentials: %s%s",
+                      doctor->credential.is_tried ? "they do not work: " : "they were not tried: ",
+                      doctor->credential.problem);
+}
+
 /* Who can change the program, or the libraries that a package brings along, has them run before
  * anything can be checked. */
 static void doctor_judge_own(struct laz_doctor *doctor)
@@ -253,6 +261,7 @@ int doctor_judge(struct laz_doctor *doctor, struct laz_error *err)
         doctor_judge_bits(doctor, doctor->chosen);
         doctor_judge_list(doctor, doctor->chosen);
         doctor_judge_runtime(doctor, doctor->chosen);
+        doctor_judge_credential(doctor);
     }
     return doctor->problems.failed ? laz_error_nomem(err) : 0;
 }
@@ -289,6 +298,8 @@ static int doctor_try_backends(struct laz_doctor *doctor, struct laz_error *err)
         rc = doctor_choose(doctor, i + 1, err);
         if (!rc)
             rc = doctor_try_templates(doctor, err);
+        if (!rc)
+            rc = doctor_credential_try(doctor, err);
     }
     if (!rc && !doctor->chosen)
         doctor_chose_nothing(doctor);
@@ -360,6 +371,7 @@ void laz_doctor_free(struct laz_doctor *doctor)
         free(backend->list_problem);
     }
     free(doctor->backends);
+    free(doctor->credential.problem);
     free(doctor->templates_problem);
     laz_buf_fini(&doctor->groups);
     laz_strv_fini(&doctor->names);

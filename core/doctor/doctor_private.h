@@ -94,7 +94,9 @@ struct doctor_session {
     uint32_t lent_uid;           /* of the victim, to be given back; LAZ_SPAWN_SAME_ID: none */
 };
 #define DOCTOR_SESSION_INIT                                                                        \
-    {.victim = LAZ_PROCESS_INIT, .lent_uid = LAZ_SPAWN_SAME_ID}
+    {                                                                                              \
+        .victim = LAZ_PROCESS_INIT, .lent_uid = LAZ_SPAWN_SAME_ID                                  \
+    }
 
 /* Appends the value of a key, as in the configuration and as JSON; each may be NULL. True: it was
  * set on the command line (--set). */
@@ -189,6 +191,22 @@ char *doctor_network_problem(const struct doctor_backend *backend);
 /* Was the server of the list reached in it? */
 bool doctor_network_reaches(const struct doctor_backend *backend);
 
+/* ---- credential.c: the doctor's credential --------------------------------------------------- */
+
+struct doctor_credential {
+    bool is_known; /* false: nothing is to be told of it */
+    bool is_tried;
+    const char *runtime; /* whose code has tried it last; borrowed */
+    char *problem;       /* why it does not work, or was not tried; NULL: it works */
+};
+/* Starts a server of the doctor that demands a secret, asks it from a box of the chosen backend,
+ * and notes what came of it in doctor->credential. LAZ_ECANCELLED: the user wants to stop. */
+int doctor_credential_try(struct laz_doctor *doctor, struct laz_error *err);
+/* What is wrong where requests came out like this: to the host and below the paths of the
+ * credential, to another host, and outside of the paths; did code find the secret? NULL: nothing.
+ */
+const char *doctor_credential_wrong(bool came, bool other_came, bool is_refused, bool has_secret);
+
 /* ---- backend.c: findings --------------------------------------------------------------------- */
 
 enum doctor_state {
@@ -235,8 +253,9 @@ struct laz_doctor {
     struct doctor_backend *backends;        /* one for each name */
     struct doctor_backend *chosen;          /* NULL: none works */
     bool templates_tried;
-    struct laz_buf groups;    /* where there are control groups, or why nowhere; empty: not known */
-    bool has_groups;          /* there are some */
+    struct laz_buf groups; /* where there are control groups, or why nowhere; empty: not known */
+    bool has_groups;       /* there are some */
+    struct doctor_credential credential;
     char *templates_problem;  /* why no session can be made from a template; NULL: it can */
     struct laz_strv problems; /* why the settings are not in force */
     struct doctor_time time;

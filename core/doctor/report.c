@@ -229,6 +229,23 @@ static void report_templates(const struct laz_doctor *doctor, struct laz_buf *te
     laz_buf_puts(text, "\n");
 }
 
+static void report_credential(const struct laz_doctor *doctor, struct laz_buf *text)
+{
+    const struct doctor_credential *found = &doctor->credential;
+    const char *fails = found->is_tried ? "does not work: " : "not tried: ";
+
+    if (!found->is_known)
+        return;
+    laz_buf_puts(text, "credential: ");
+    if (!found->problem)
+        laz_buf_printf(text,
+                       "in force, asked by %s: a secret is added to a request that does not "
+                       "have it, for its host alone; a path that is not listed is refused; ",
+                       found->runtime);
+    report_state(text, "code does not have the secret", fails, found->problem);
+    laz_buf_puts(text, "\n");
+}
+
 static void report_header(const struct laz_doctor *doctor, struct laz_buf *text)
 {
     const char *file = laz_settings_file(doctor->options.settings);
@@ -300,6 +317,7 @@ void laz_doctor_tell(const struct laz_doctor *doctor, struct laz_buf *text)
     if (report_shared())
         report_words(text, "shared quotas: ", report_shared());
     report_templates(doctor, text);
+    report_credential(doctor, text);
     for (size_t i = 0; i < doctor->problems.n; i++)
         report_words(text, "problem: ", doctor->problems.items[i]);
     if (!doctor->acts_are_tried)
@@ -431,6 +449,11 @@ void laz_doctor_tell_json(const struct laz_doctor *doctor, struct laz_json_write
     laz_json_begin_object(write, "templates");
     json_problem(write, doctor->templates_tried && !doctor->templates_problem,
                  doctor->templates_problem);
+    laz_json_end_object(write);
+    laz_json_begin_object(write, "credential");
+    json_problem(write, doctor->credential.is_tried && !doctor->credential.problem,
+                 doctor->credential.problem);
+    laz_json_add_text(write, "runtime", doctor->credential.runtime);
     laz_json_end_object(write);
     laz_json_begin_object(write, "control_groups");
     laz_json_add_bool(write, "works", doctor->has_groups);

@@ -9,7 +9,7 @@
  *     STARTING  its session starts                 -> READY, or ENDED
  *     READY     its session is for the next caller -> BUSY, or ENDED
  *     BUSY      a caller holds its session         -> any, when it is given back
- *     ENDED     its session has ended              -> EMPTY, or FAILED if it did not start, or is
+ *     ENDED     its session has ended, or is stale -> EMPTY, or FAILED if it did not start, or is
  *                                                     the second in a row that no caller used
  *     FAILED    waits for the timer `retry`        -> EMPTY
  *
@@ -55,8 +55,10 @@ enum laz_slot_state laz_slot_state(const struct laz_pool_member *member)
         return member->why.code ? LAZ_SLOT_FAILED : LAZ_SLOT_EMPTY;
     if (session->start.under_way)
         return LAZ_SLOT_STARTING;
-    return session->state == LAZ_SESSION_IDLE && !session->misbehaved ? LAZ_SLOT_READY
-                                                                      : LAZ_SLOT_ENDED;
+    return session->state == LAZ_SESSION_IDLE && !session->misbehaved &&
+                   !laz_session_is_stale(session)
+               ? LAZ_SLOT_READY
+               : LAZ_SLOT_ENDED;
 }
 
 struct laz_pool_counts laz_pool_counts(const struct laz_pool *pool)
@@ -136,7 +138,9 @@ static void member_clear(struct laz_pool_member *member)
 {
     const struct laz_start *start = &member->session->start;
 
-    if (start->rc) {
+    if (laz_session_is_stale(member->session)) {
+        member->is_doubtful = false; /* it has not ended by itself */
+    } else if (start->rc) {
         member->why = start->why;
         member->why.code = start->rc;
     } else if (!member->is_used) {

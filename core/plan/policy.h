@@ -29,7 +29,7 @@ struct laz_policy_session {
                            file system */
     const char *trust;  /* directory of the host, which sessions can read, with lists of authorities
                            that a box with its own file system shows in place of the host's:
-                           bundle.pem, certs/ and maybe cacerts; NULL: those of the host */
+                           bundle.pem, certs/, maybe cacerts and anchors/; NULL: those of the host */
     const struct laz_strv *extra_env; /* NAME=VALUE, placeholders of credentials; env.set wins over
                                          them, and they over env.allow; NULL: none */
     bool nests;                       /* a template: makes sessions inside */

@@ -16,12 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where programs look, and what of the trust directory they find there. The directory comes first:
- * what lies in it is not covered again. */
+/* Where programs look, and what of the trust directory they find there. Directories come first:
+ * what lies in one is not covered again. */
 static const struct trust_row {
     const char *path, *file;
 } trust_rows[] = {
     {"/etc/ssl/certs", "certs"},
+    {"/etc/pki/ca-trust/source/anchors", "anchors"},          /* Fedora, RHEL: p11-kit */
+    {"/etc/ca-certificates/trust-source/anchors", "anchors"}, /* Arch */
     {"/etc/ssl/cert.pem", "bundle.pem"},                      /* Alpine, Fedora */
     {"/etc/ssl/ca-bundle.pem", "bundle.pem"},                 /* SUSE */
     {"/var/lib/ca-certificates/ca-bundle.pem", "bundle.pem"}, /* the same */

@@ -87,7 +87,8 @@ static const struct laz_fields names_fields = LAZ_FIELDS(laz_language_names, nam
 #define PROBE(name, must) LAZ_FIELD(laz_language_probe, TEXT, name, must)
 
 static const struct laz_field probe_rows[] = {PROBE(code, true), PROBE(value, true),
-                                              PROBE(call, false), PROBE(answer, false)};
+                                              PROBE(call, false), PROBE(answer, false),
+                                              PROBE(web, false)};
 
 static const struct laz_fields probe_fields = LAZ_FIELDS(laz_language_probe, probe_rows);
 

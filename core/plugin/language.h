@@ -99,6 +99,8 @@ struct laz_language_probe {
     const char *code, *value;  /* an expression, and its value as JSON */
     const char *call, *answer; /* lazaret_doctor_add with two integers, and their sum; NULL: code
                                   cannot call tools */
+    const char *web; /* prints what a server answers at {url}, and all variables of the environment;
+                        NULL: not tried */
 };
 
 /* How a language writes names that it does not have (tool/spelling.h). */

@@ -60,10 +60,11 @@ struct proxy_trust {
 
 /* Fills a directory, which is empty and which all users may search, with files that all may read:
  *
- *     bundle.pem    the system's list of authorities, and this one
- *     certs/        what /etc/ssl/certs has, and this one: under the name by which OpenSSL finds
- * it, in ca-certificates.crt, and in java/cacerts cacerts       the same list as a key store of
- * Java, if this host has one
+ * - bundle.pem: the system's list of authorities, and this one;
+ * - certs/: what /etc/ssl/certs has, and this one: under the name by which OpenSSL finds it, in
+ *   ca-certificates.crt, and in java/cacerts;
+ * - cacerts: the same list as a key store of Java, if this host has one;
+ * - anchors/: what this host has added to its list, and this one, if it keeps that apart.
  *
  * `root`: before each path of the system; "": it is this one. Errors: LAZ_EOS, LAZ_ENOMEM; a part
  * of it may be there then. */

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CONNECTION_ROUNDS 16 /* in a turn, so that the others have theirs */
+#define CONNECTION_ROUNDS   16   /* in a turn, so that the others have theirs */
+#define CONNECTION_LEAVE_MS 2000 /* in which a box reads the last words */
 
 struct proxy_connection {
     struct proxy_connection *next;
@@ -23,6 +24,7 @@ struct proxy_connection {
     struct proxy_end box, server;
     struct proxy_exchange exchange;
     struct laz_timer *again;
+    bool is_leaving; /* the last words were said */
     bool is_over, is_dead;
 };
 
@@ -49,8 +51,6 @@ static void connection_end(struct proxy_connection *c)
 {
     if (!c->is_dead) {
         LAZ_LIST_REMOVE(c->proxy->connections, c);
-        proxy_end_part(&c->box, c->exchange.is_wrong);
-        proxy_end_part(&c->server, false);
         laz_io_stop(c->box.io);
         laz_io_stop(c->server.io);
         c->box.io = c->server.io = NULL;
@@ -58,6 +58,27 @@ static void connection_end(struct proxy_connection *c)
     c->is_dead = true;
     if (!c->box.is_shaken && !c->server.is_shaken)
         connection_free(c);
+}
+
+/* All was said. What the box is still sending is read, so that its client gets to the answer: a
+ * connection that is closed on unread bytes is reset (unix(7) does as tcp(7)). */
+static void connection_leave(struct proxy_connection *c)
+{
+    c->is_leaving = true;
+    proxy_end_part(&c->box, c->exchange.is_wrong);
+    proxy_end_part(&c->server, false);
+    laz_timer_start(c->again, CONNECTION_LEAVE_MS);
+}
+
+/* Nothing is done any more with what comes. */
+static void connection_left(struct proxy_connection *c)
+{
+    struct proxy_end *box = &c->box;
+
+    laz_buf_clear(&box->bytes.in);
+    box->bytes.taken = 0;
+    (void)proxy_end_read(box, PROXY_WAITS);
+    c->is_over |= box->ended || box->broken;
 }
 
 /* `moved`: there may be more to do. A box that has said all it has to say still gets its answers.
@@ -73,8 +94,8 @@ static void connection_settle(struct proxy_connection *c, bool moved)
     if (!c->exchange.is_ending &&
         (server->broken || (server->ended && server->bytes.taken == server->bytes.in.len)))
         proxy_exchange_ended(&c->exchange, !server->was_cut && !server->broken);
-    if (c->exchange.is_ending && box->bytes.sent == box->bytes.out.len)
-        c->is_over = true;
+    if (c->exchange.is_ending && !c->is_over && box->bytes.sent == box->bytes.out.len)
+        connection_leave(c);
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -125,6 +146,8 @@ static uint32_t connection_events(const struct proxy_connection *c, const struct
         return gnutls_record_get_direction(end->tls) ? LAZ_IO_WRITE : LAZ_IO_READ;
     if (end->bytes.sent < end->bytes.out.len)
         events |= LAZ_IO_WRITE;
+    if (end == &c->box && c->is_leaving)
+        return events | LAZ_IO_READ;
     if (!end->ended && !c->exchange.is_ending && end->bytes.in.len < PROXY_WAITS &&
         other->bytes.out.len - other->bytes.sent < PROXY_WAITS)
         events |= LAZ_IO_READ;
@@ -145,9 +168,11 @@ static void connection_watch_end(struct proxy_connection *c, struct proxy_end *e
 static void connection_turn(struct proxy_connection *c)
 {
     struct proxy_end *box = &c->box, *server = &c->server;
-    bool moved = true;
+    bool moved = !c->is_leaving;
 
-    for (int i = 0; i < CONNECTION_ROUNDS && moved && !c->is_over; i++) {
+    if (c->is_leaving)
+        connection_left(c);
+    for (int i = 0; i < CONNECTION_ROUNDS && moved && !c->is_over && !c->is_leaving; i++) {
         moved = false;
         if (!c->exchange.is_ending && server->bytes.out.len - server->bytes.sent < PROXY_WAITS)
             moved |= proxy_end_read(box, PROXY_WAITS);
@@ -167,13 +192,16 @@ static void connection_turn(struct proxy_connection *c)
     }
     if (c->is_over)
         connection_end(c);
-    else if (moved)
+    else if (moved && !c->is_leaving)
         laz_timer_start(c->again, 0);
 }
 
 static void connection_again(void *user)
 {
-    connection_turn(user);
+    struct proxy_connection *c = user;
+
+    c->is_over |= c->is_leaving; /* it has had its time */
+    connection_turn(c);
 }
 
 /* The handshake with the box has failed. */

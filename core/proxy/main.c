@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - lazaret-proxy: starts, reads what it needs, and confines itself.
  *
- * It is started by an engine that has credentials; people do not start it. */
+ * It is started by an engine that has credentials, and by lazaret doctor (server.c); people do not
+ * start it. */
 #include "proxy/proxy_private.h"
 
 #include "os/confine.h"
 #include "os/streams.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int main_system(struct proxy *proxy, struct laz_error *err)
 {
@@ -40,10 +42,14 @@ int main(int argc, char **argv)
     static struct proxy proxy;
     struct laz_error err = {0};
 
-    if (argc != 2 || !laz_os_secure_streams()) {
+    const bool answers = argc == 3 && strcmp(argv[1], PROXY_ANSWER) == 0;
+
+    if ((argc != 2 && !answers) || !laz_os_secure_streams()) {
         fputs("lazaret-proxy is a part of lazaret, for [[network.credential]].\n", stderr);
         return 2;
     }
+    if (answers)
+        return proxy_server(argv[2]);
     const int rc = main_begin(&proxy, argv[1], &err);
     const struct proxy_note note = {.text = err.text};
     if (!proxy_tell(rc ? PROXY_FAILED : PROXY_READY, &note) || rc)

@@ -20,6 +20,15 @@
 #define LAZ_PROXY_PROGRAM "lazaret-proxy"
 #define LAZ_PROXY_NOTE    ((size_t)160 << 10) /* bytes of a note, at most */
 #define LAZ_PROXY_SECRET  ((size_t)16 << 10)  /* bytes of a secret, at most */
+/* lazaret-proxy --answer DIRECTORY: a server that tries a credential, for lazaret doctor. Its
+ * descriptor 0 is as above, for PROXY_READY or PROXY_FAILED from it, and PROXY_SECRET to it, the
+ * value that Authorization has to have; descriptor 3 listens. It answers each request with one of
+ * the texts. */
+#define PROXY_ANSWER    "--answer"
+#define PROXY_ANSWER_CA "ca.pem" /* in the directory: its authority */
+#define PROXY_CAME      "the secret has come"
+#define PROXY_CAME_NOT  "no secret was there"
+
 /* A shorter secret is no sign: it may stand in any answer. */
 #define LAZ_PROXY_SECRET_LEAST 8
 

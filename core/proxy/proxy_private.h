@@ -4,7 +4,8 @@
  * main.c starts it, control.c hears the engine, credential.c keeps secrets, connection.c has the
  * life of a connection, which uses tls.c (both ends of it) and exchange.c: the bytes between them,
  * by request.c and answer.c (which heads go on, and as what) and echo.c (is a secret in what a
- * server sends?).  Calls go in this order. */
+ * server sends?).  Calls go in this order.  server.c is
+ * another program in the same file. */
 #ifndef LAZ_PROXY_PROXY_PRIVATE_H
 #define LAZ_PROXY_PROXY_PRIVATE_H
 
@@ -183,6 +184,12 @@ void proxy_exchange_deny(const struct proxy_exchange *exchange, const char *why)
 
 #define PROXY_RECORD ((size_t)16 << 10) /* bytes of a record of TLS, at most (RFC 8446, 5.1) */
 
+/* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes
+ * for good. */
+#define PROXY_TLS_BOX                                                                              \
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
+    "CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+
 /* Threads that make handshakes. */
 struct proxy_hands;
 int proxy_hands_new(struct laz_loop *loop, struct proxy_hands **hands, struct laz_error *err);
@@ -244,5 +251,10 @@ void proxy_connections_end(struct proxy *proxy);
 /* Tells the engine; false: it is gone. */
 bool proxy_tell(enum proxy_note_type type, const struct proxy_note *note);
 int proxy_control_begin(struct proxy *proxy, struct laz_error *err);
+
+/* ---- --answer: server.c ---------------------------------------------------------------------- */
+
+/* Serves until who has started it is gone; the status of the process. */
+int proxy_server(const char *directory);
 
 #endif

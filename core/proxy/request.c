@@ -84,6 +84,21 @@ static bool request_line(struct request_work *work, struct laz_http_text line)
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
+/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
+static bool request_is_same(struct laz_http_text name, const char *other)
+{
+    size_t i = 0;
+
+    for (; i < name.len && other[i]; i++) {
+        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
+        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
+        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
+        if (a != b)
+            return false;
+    }
+    return i == name.len && !other[i];
+}
+
 static bool request_host(struct request_work *work, struct laz_http_text value)
 {
     struct laz_http_text rest = value, bare = laz_http_cut(&rest, ':');
@@ -144,9 +159,24 @@ static bool request_is_override(struct laz_http_text name)
     return false;
 }
 
+/* A name that servers which make variables of names take for one that was judged. */
+static bool request_is_masked(struct laz_http_text name)
+{
+    static const char *const judged[] = {"host",    "content-length", "transfer-encoding",
+                                         "upgrade", "connection",     "expect"};
+    static const size_t n = sizeof judged / sizeof *judged;
+    size_t i = 0;
+
+    while (i < n && !request_is_same(name, judged[i]))
+        i++;
+    return i < n && memchr(name.text, '_', name.len);
+}
+
 static bool request_take(struct request_work *work, struct laz_http_text name,
                          struct laz_http_text value)
 {
+    if (request_is_masked(name))
+        return request_bad(work, "a field has an underscore in place of a hyphen");
     if (laz_http_is(name, "host"))
         return work->hosts++ ? request_bad(work, "the request has two Host fields")
                              : request_host(work, value);
@@ -391,21 +421,6 @@ static void request_value(struct laz_http_text value, const struct proxy_credent
     if (plain.data)
         laz_wipe(plain.data, plain.len);
     laz_buf_fini(&plain);
-}
-
-/* Names that are one to servers that make variables of them ("X_Key" and "X-Key"). */
-static bool request_is_same(struct laz_http_text name, const char *other)
-{
-    size_t i = 0;
-
-    for (; i < name.len && other[i]; i++) {
-        char a = name.text[i] == '_' ? '-' : name.text[i], b = other[i] == '_' ? '-' : other[i];
-        a = a >= 'A' && a <= 'Z' ? (char)(a - 'A' + 'a') : a;
-        b = b >= 'A' && b <= 'Z' ? (char)(b - 'A' + 'a') : b;
-        if (a != b)
-            return false;
-    }
-    return i == name.len && !other[i];
 }
 
 /* What is set or left out by the host. */

@@ -16,11 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TLS_HANDS 2
-/* TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes for good. */
-#define TLS_BOX                                                                                    \
-    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
-    "CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+#define TLS_HANDS  2
 #define TLS_SERVER "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%DISABLE_TLS13_COMPAT_MODE"
 #define TLS_NONE   16 /* records without bytes that are read in a row */
 #define TLS_KEPT   ((size_t)4 << 10)
@@ -130,7 +126,7 @@ static int end_begin(struct proxy_end *end, int fd, unsigned kind, const char *p
 int proxy_end_box(struct proxy_end *end, int fd, gnutls_certificate_credentials_t x509,
                   struct laz_error *err)
 {
-    return end_begin(end, fd, GNUTLS_SERVER, TLS_BOX, x509, err);
+    return end_begin(end, fd, GNUTLS_SERVER, PROXY_TLS_BOX, x509, err);
 }
 
 int proxy_end_server(struct proxy_end *end, int fd, gnutls_certificate_credentials_t x509,

@@ -49,6 +49,12 @@ static const char *const trust_java[] = {
     "/var/lib/ca-certificates/java-cacerts",
 };
 
+/* Directories of what was added to a list, which programs with p11-kit read themselves. */
+static const char *const trust_anchors[] = {
+    "/etc/pki/ca-trust/source/anchors",          /* Fedora, RHEL */
+    "/etc/ca-certificates/trust-source/anchors", /* Arch */
+};
+
 /* Names that are a whole list, in the system's directory. */
 static const char *const trust_whole[] = {"ca-certificates.crt", "ca-bundle.crt"};
 
@@ -272,35 +278,50 @@ static int trust_copy(struct trust_work *work, const char *from, const char *to,
     return rc;
 }
 
-static int trust_copy_certs(struct trust_work *work, const struct laz_strv *names,
-                            struct laz_error *err)
+/* Copies these of a directory of the system. */
+static int trust_copy_all(struct trust_work *work, const char *from, const char *to,
+                          const struct laz_strv *names, struct laz_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < names->n && !rc; i++) {
         const char *name = names->items[i];
-        if (trust_is_whole(name) || strcmp(name, "java") == 0)
-            continue;
-        char *from = laz_strdupf("%s" TRUST_CERTS "/%s", work->root, name);
-        char *to = laz_strdupf("%s/certs/%s", work->directory, name);
-        rc = from && to ? trust_copy(work, from, to, err) : laz_error_nomem(err);
-        free(from);
-        free(to);
+        if (strcmp(to, "certs") == 0 && (trust_is_whole(name) || strcmp(name, "java") == 0))
+            continue; /* made anew */
+        char *source = laz_strdupf("%s%s/%s", work->root, from, name);
+        char *copy = laz_strdupf("%s/%s/%s", work->directory, to, name);
+        rc = source && copy ? trust_copy(work, source, copy, err) : laz_error_nomem(err);
+        free(source);
+        free(copy);
     }
     return rc;
 }
 
-/* Writes the authority under the first number that no other certificate of its hash has. */
-static int trust_add_own(const struct trust_work *work, const struct laz_strv *names,
-                         struct laz_error *err)
+/* The names in a directory of the system; none, where it has no such directory. */
+static int trust_list(struct trust_work *work, const char *directory, struct laz_strv *names,
+                      struct laz_error *err)
+{
+    char *path = laz_strdupf("%s%s", work->root, directory);
+
+    if (path && laz_os_list_some(path, TRUST_NAMES, names, NULL) == LAZ_ETOOBIG)
+        work->found->left_out++;
+    const bool is_well = path && !names->failed;
+    free(path);
+    return is_well ? 0 : laz_error_nomem(err);
+}
+
+/* Writes the authority to a directory, under the first number that no other certificate of its hash
+ * has there. */
+static int trust_add_own(const struct trust_work *work, const char *directory,
+                         const struct laz_strv *names, struct laz_error *err)
 {
     struct laz_buf pem = LAZ_BUF_INIT;
     char *name = NULL;
     int rc = 0;
 
-    for (unsigned n = 0; !rc && (!name || laz_strv_has(names, name + strlen("certs/"))); n++) {
+    for (unsigned n = 0; !rc && (!name || laz_strv_has(names, name + strlen(directory) + 1)); n++) {
         free(name);
-        name = laz_strdupf("certs/%s.%u", proxy_authority_hash(work->authority), n);
+        name = laz_strdupf("%s/%s.%u", directory, proxy_authority_hash(work->authority), n);
         if (!name)
             rc = laz_error_nomem(err);
     }
@@ -315,18 +336,14 @@ static int trust_add_own(const struct trust_work *work, const struct laz_strv *n
 static int trust_write_certs(struct trust_work *work, struct laz_error *err)
 {
     struct laz_strv names = LAZ_STRV_INIT;
-    char *from = laz_strdupf("%s" TRUST_CERTS, work->root);
-    int rc = from ? trust_directory(work, "certs", err) : laz_error_nomem(err);
+    int rc = trust_directory(work, "certs", err);
 
-    if (!rc && laz_os_list_some(from, TRUST_NAMES, &names, NULL) == LAZ_ETOOBIG)
-        work->found->left_out++;
-    free(from);
-    if (!rc && names.failed)
-        rc = laz_error_nomem(err);
     if (!rc)
-        rc = trust_copy_certs(work, &names, err);
+        rc = trust_list(work, TRUST_CERTS, &names, err);
     if (!rc)
-        rc = trust_add_own(work, &names, err);
+        rc = trust_copy_all(work, TRUST_CERTS, "certs", &names, err);
+    if (!rc)
+        rc = trust_add_own(work, "certs", &names, err);
     for (size_t i = 0; i < TRUST_COUNT(trust_whole) && !rc; i++)
         if (i == 0 || laz_strv_has(&names, trust_whole[i])) {
             char *name = laz_strdupf("certs/%s", trust_whole[i]);
@@ -337,6 +354,35 @@ static int trust_write_certs(struct trust_work *work, struct laz_error *err)
         rc = trust_directory(work, "certs/java", err);
     if (!rc && work->found->has_java)
         rc = trust_file(work, "certs/java/cacerts", &work->store, err);
+    laz_strv_fini(&names);
+    return rc;
+}
+
+/* Those that the host has added, where p11-kit reads them. */
+static int trust_write_anchors(struct trust_work *work, struct laz_error *err)
+{
+    struct laz_strv names = LAZ_STRV_INIT;
+    const char *found = NULL;
+    struct laz_look look;
+    int rc = 0;
+
+    for (size_t i = 0; i < TRUST_COUNT(trust_anchors) && !found && !rc; i++) {
+        char *path = laz_strdupf("%s%s", work->root, trust_anchors[i]);
+        if (!path)
+            rc = laz_error_nomem(err);
+        else if (laz_os_look(path, true, &look) == 0 && look.kind == LAZ_LOOK_DIRECTORY)
+            found = trust_anchors[i];
+        free(path);
+    }
+    if (rc || !found)
+        return rc;
+    rc = trust_directory(work, "anchors", err);
+    if (!rc)
+        rc = trust_list(work, found, &names, err);
+    if (!rc)
+        rc = trust_copy_all(work, found, "anchors", &names, err);
+    if (!rc)
+        rc = trust_add_own(work, "anchors", &names, err);
     laz_strv_fini(&names);
     return rc;
 }
@@ -358,6 +404,8 @@ int proxy_trust_write(const struct proxy_authority *authority, const char *root,
         rc = trust_file(&work, "bundle.pem", &work.bundle, err);
     if (!rc)
         rc = trust_write_certs(&work, err);
+    if (!rc)
+        rc = trust_write_anchors(&work, err);
     if (!rc && found->has_java)
         rc = trust_file(&work, "cacerts", &work.store, err);
     laz_buf_fini(&work.bundle);

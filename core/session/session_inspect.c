@@ -8,6 +8,7 @@
  * choice is the one that a session would end with.  Where the settings name packages, or have a
  * table of a language, a template of it is started, which alone knows what it can load. */
 #include "session/session.h"
+#include "session/session_credentials.h"
 #include "session/session_network.h"
 
 #include "box/template.h"
@@ -130,6 +131,11 @@ static int inspect_runtime(struct inspection *inspection, const char *runtime,
     int rc = laz_session_unstarted(inspection->shared, &options, &inspection->session, &why);
 
     if (!rc && !laz_session_is_far(inspection->session)) { /* else it is its worker's business */
+        if (!runtime && inspection->session->credentials)
+            rc = laz_credentials_check(inspection->shared->credentials, &why);
+        rc = laz_settings_wrong(values, "network.credential", NULL, rc, &why);
+    }
+    if (!rc && !laz_session_is_far(inspection->session)) {
         rc = runtime ? inspect_box(inspection, &why) : inspect_backends(inspection, &why);
         rc = laz_settings_wrong(values, NULL, NULL, rc, &why);
         if (!rc && !(values->mistakes && values->mistakes->code))

@@ -294,6 +294,14 @@ static void network_credential_denied(void *user, const char *name, uint16_t por
         laz_network_deny(session->network, name, port, text);
 }
 
+static void network_credential_stale(void *user)
+{
+    const struct laz_session *session = user;
+
+    if (session->owner)
+        session->owner->changed(session->owner);
+}
+
 int laz_session_start_network(struct laz_session *session, struct laz_error *err)
 {
     struct laz_session_shared *shared = session->shared;
@@ -309,7 +317,8 @@ int laz_session_start_network(struct laz_session *session, struct laz_error *err
     const size_t n = laz_network_rules_ports(session->first_rules, ports);
     int rc = shared->network ? 0 : laz_network_shared_new(shared->driver, &shared->network, err);
 
-    const struct laz_credential_owner asked = {session, network_credential_denied};
+    const struct laz_credential_owner asked = {session, network_credential_denied,
+                                               network_credential_stale};
     if (session->credentials)
         laz_credential_set_own(session->credentials, &asked);
     if (!rc)

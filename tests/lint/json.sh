@@ -10,6 +10,7 @@ exceptions='
 core/audit/audit_chain.c      the hash covers the bytes of a line: they are the format of the chain
 core/audit/audit_line.c       members only; the chain writes the line around them
 core/doctor/backend.c         the parameters of the tool that the doctor calls, a constant
+core/doctor/credential.c      TOML, the credential that the doctor tries
 core/doctor/network.c         TOML, the list that the doctor tries
 core/network/denials.c        TOML, the line that would permit a name
 core/network/rule.c           TOML and JSON that messages show as examples

@@ -52,6 +52,7 @@ says_not() {
 
 # The path distinguishes this agent from those of other tests, which run at the same time.
 mkdir "$work/agent"
+installed_proxy=${LAZARET_AGENT%/*}/lazaret-proxy
 cp "$LAZARET_AGENT" "$work/agent/lazaret-agent"
 chmod 755 "$work/agent" "$work/agent/lazaret-agent"
 LAZARET_AGENT=$work/agent/lazaret-agent
@@ -210,6 +211,54 @@ lists() {
         'problem: the settings have a network list: network.allow: the backend none cannot keep'
 }
 
+# proxy [WORDS] - lies beside the agent from now on, as a script that has these words first.
+proxy() {
+    rm -f "$work/agent/lazaret-proxy"
+    [ -z "$*" ] || printf '#!/bin/sh\n%s\nexec %s "$@"\n' "$*" "$installed_proxy" \
+        >"$work/agent/lazaret-proxy"
+    [ -z "$*" ] || chmod 755 "$work/agent/lazaret-proxy"
+}
+
+# A credential of the doctor's, by code of a runtime that can ask a server.
+credentials() {
+    good='credential: in force, asked by python: a secret is added to a request'
+    proxy
+    expect no_proxy 0 '*' '' $doctor $idle
+    says no_proxy 'credential: not tried: this lazaret has no lazaret-proxy'
+    set -- $doctor $idle --set 'network.credential=[{host="api.example.com",header="Authorization: Bearer {secret}",secret={env="DOCTOR_TEST"}}]'
+    expect no_proxy_for_the_settings 1 '*' '' "$@"
+    says no_proxy_for_the_settings 'problem: the settings have credentials: they were not tried: this lazaret has no'
+    if [ ! -x "$installed_proxy" ]; then
+        may_be_missing proxy 'built without GnuTLS'
+        return
+    fi
+    proxy :
+    expect no_client 0 '*' '' $doctor $idle
+    says no_client 'credential: not tried: no installed runtime says how it asks a server by HTTPS'
+    if [ ! -e "$installed/python.so" ]; then
+        may_be_missing python 'not installed'
+        return
+    fi
+    cp "$installed"/python.* "$LAZARET_PLUGIN_PATH"
+    leaves_nothing credential expect credential 0 '*' '' watched "$@" --runtime python
+    says credential "$good"
+    expect credential_json 0 '*' '' $doctor $idle --json
+    says credential_json '"credential":{"works":true,"problem":null,"runtime":"python"}'
+    # the server answers, and what adds secrets does not start
+    proxy '[ "$1" = --answer ] || exit 3'
+    expect broken_proxy 1 '*' '' "$@" --runtime python
+    says broken_proxy 'credential: does not work: python: lazaret-proxy has ended at its start'
+    says broken_proxy_is_a_problem \
+        'problem: the settings have credentials: they do not work: python: lazaret-proxy has ended'
+    # what adds secrets starts, and the server does not
+    proxy '[ "$1" != --answer ] || exit 3'
+    expect no_server 0 '*' '' $doctor $idle
+    says no_server 'credential: does not work: lazaret-proxy does not start'
+    proxy :
+    expect backend_without_lists 0 '*' '' $doctor $idle --backend none --set 'sandbox.require=[]'
+    says backend_without_lists 'credential: not tried: it needs a network list, which does not work here'
+}
+
 # A box with holes: its promises are not believed.
 holes() {
     cat >holed-bwrap <<END
@@ -339,6 +388,7 @@ else
     holes
     is_repeated || settings
     is_repeated || lists
+    is_repeated || credentials
     out_of_time
     refusals
     leaves_nothing cancelled cancel

@@ -240,6 +240,7 @@ static void results_have_getters(void)
     CHECK(laz_session_check(session, "os.execute('x')", SIZE_MAX, &result, NULL) == 0);
     CHECK(laz_result_warning(result, laz_result_warnings(result)) == NULL);
     CHECK(laz_result_denial(result, laz_result_denials(result)) == NULL);
+    CHECK(laz_result_credential(result, laz_result_credentials(result)) == NULL);
     laz_result_free(result);
 
     CHECK(laz_session_is_alive(session) && laz_session_pid(session) > 0);

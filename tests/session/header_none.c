@@ -124,6 +124,7 @@ static void no_result(void)
     CHECK(laz_result_traceback_length(NULL) == 0 && !laz_result_traceback(NULL, 0));
     CHECK(laz_result_warnings(NULL) == 0 && !laz_result_warning(NULL, 0));
     CHECK(laz_result_denials(NULL) == 0 && !laz_result_denial(NULL, 0));
+    CHECK(laz_result_credentials(NULL) == 0 && !laz_result_credential(NULL, 0));
     CHECK(laz_result_artifacts(NULL) == 0);
     CHECK(laz_result_artifact(NULL, 0, &artifact) == LAZ_EINVAL);
     CHECK(laz_result_lost_artifacts(NULL) == 0);

@@ -433,6 +433,7 @@ static void a_host_without_a_list_has_ours_alone(void)
     char *bundle = text_of(in_base("bare-trust/bundle.pem"));
     UNIT_TEXT(bundle, proxy_authority_pem(authority));
     CU_ASSERT(access(in_base("bare-trust/cacerts"), F_OK) != 0);
+    CU_ASSERT(access(in_base("bare-trust/anchors"), F_OK) != 0);
     CU_ASSERT(access(in_base("bare-trust/certs/ca-certificates.crt"), R_OK) == 0);
     free(bundle);
     proxy_authority_free(authority);
@@ -443,6 +444,7 @@ static void lists_are_found_where_other_systems_have_them(void)
 {
     struct proxy_authority *authority = authority_new(), *other = authority_new();
     struct proxy_trust found;
+    char name[128];
 
     make_directories(in_base("fedora/etc/pki/tls/certs"));
     make_directories(in_base("fedora/etc/pki/ca-trust/extracted/pem"));
@@ -455,7 +457,16 @@ static void lists_are_found_where_other_systems_have_them(void)
     CU_ASSERT_EQUAL(symlink("/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
                             in_base("fedora/etc/pki/tls/certs/ca-bundle.crt")),
                     0);
+    make_directories(in_base("fedora/etc/pki/ca-trust/source/anchors"));
+    write_text(in_base("fedora/etc/pki/ca-trust/source/anchors/ca-bundle.crt"), "added");
     trust_of(authority, "fedora", "fedora-trust", &found);
+    snprintf(name, sizeof name, "fedora-trust/anchors/%s.0", proxy_authority_hash(authority));
+    char *anchor = text_of(in_base(name));
+    char *added = text_of(in_base("fedora-trust/anchors/ca-bundle.crt"));
+    UNIT_TEXT(anchor, proxy_authority_pem(authority));
+    UNIT_TEXT(added, "added");
+    free(anchor);
+    free(added);
     UNIT_TEXT(found.bundle, "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem");
     CU_ASSERT(found.has_java);
     char *both = laz_strdupf("%s%s", proxy_authority_pem(other), proxy_authority_pem(authority));

@@ -262,6 +262,31 @@ static void a_list_has_to_reach_what_it_names(void)
                   "reach a listed name: timed out: try again with more time");
 }
 
+/* Each part of it can fail alone, and all have to hold. */
+static void a_credential_has_to_be_added_kept_and_refused(void)
+{
+    static const struct {
+        bool came, other_came, is_refused, has_secret;
+        const char *wrong; /* NULL: nothing */
+    } rows[] = {
+        {true, false, true, false, NULL},
+        {false, false, true, false, "the secret is not added to a request"},
+        {true, true, true, false, "the secret goes to another host as well"},
+        {true, false, false, false, "a request outside of `paths` is not refused"},
+        {true, false, true, true, "code has the secret"},
+        {false, true, false, true, "the secret is not added to a request"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *wrong = doctor_credential_wrong(rows[i].came, rows[i].other_came,
+                                                    rows[i].is_refused, rows[i].has_secret);
+        if (rows[i].wrong)
+            UNIT_TEXT(wrong, rows[i].wrong);
+        else
+            CU_ASSERT_PTR_NULL(wrong);
+    }
+}
+
 /* Of a backend that no list can be used with, only settings that have one are told. */
 static void a_list_of_the_settings_needs_one_that_works(void)
 {
@@ -288,6 +313,7 @@ static const struct unit_test tests[] = {
     UNIT(the_user_is_told_from_the_time),
     UNIT(what_is_required_and_not_proven_is_a_problem),
     UNIT(a_list_has_to_reach_what_it_names),
+    UNIT(a_credential_has_to_be_added_kept_and_refused),
     UNIT(a_list_of_the_settings_needs_one_that_works),
     {0},
 };
