@@ -253,7 +253,7 @@ credentials() {
     leaves_nothing credential expect credential 0 '*' '' watched "$@" --runtime python
     says credential "$good"
     expect credential_json 0 '*' '' $doctor $idle --json
-    says credential_json '"credential":{"works":true,"problem":null,"runtime":"python"}'
+    says credential_json '"credential":{"works":true,"problem":null,"tried":true,"runtime":"python"}'
     # the server answers, and what adds secrets does not start
     proxy '[ "$1" = --answer ] || exit 3'
     expect broken_proxy 1 '*' '' "$@" --runtime python
