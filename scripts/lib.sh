@@ -21,7 +21,8 @@ packages_build="autoconf automake libtool libltdl-dev autoconf-archive pkg-confi
 packages_check="libcunit1-dev systemd python3-numpy python3-matplotlib python3-jsonschema python3-yaml lua5.4 lua-lpeg
     golang-github-burntsushi-toml-dev strace g++ mandoc xz-utils util-linux procps guile-3.0
     zsh fish git patch curl wget openssl iproute2 openssh-client openssh-server postgresql musl-tools nodejs
-    python3-pip python3-setuptools python3-wheel r-cran-curl nats-server"
+    python3-pip python3-setuptools python3-wheel python3-requests python3-httpx r-cran-curl r-cran-httr2
+    nats-server"
 packages_clients="nodejs npm openssl r-cran-jsonlite r-cran-processx python3-build mypy python3-pandas
     python3-pip python3-pydantic python3-setuptools python3-wheel"
 packages_mcp_clients="nodejs npm"

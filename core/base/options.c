@@ -2,6 +2,7 @@
 /* options.c - options of a caller, whose struct may be shorter or longer than ours. */
 #include "base/options.h"
 
+#include "base/buf.h"
 #include "base/utf8.h"
 
 #include <lazaret/lazaret.h>
@@ -62,6 +63,7 @@ int laz_options_give(void *given, const void *filled, size_t size, const char *t
 
 struct laz_kept {
     struct laz_kept *next;
+    size_t secret; /* bytes that are overwritten in the end */
     max_align_t data[];
 };
 
@@ -91,6 +93,7 @@ void laz_options_forget(struct laz_kept **kept)
     while (*kept) {
         struct laz_kept *piece = *kept;
         *kept = piece->next;
+        laz_wipe(piece->data, piece->secret);
         free(piece);
     }
 }
@@ -133,6 +136,8 @@ static int copy_list(const struct copy *copy, const struct laz_member *row, void
             return laz_error_null(copy->err, row->one);
         rc = row->kind == LAZ_MEMBER_TEXTS ? copy_text(copy, given[i], row->one, &list[i])
                                            : copy_struct(copy, row->of, given[i], &list[i]);
+        if (!rc && row->is_secret && !copy->borrows)
+            (*copy->kept)->secret = strlen(given[i]);
     }
     return rc;
 }

@@ -56,6 +56,7 @@ struct laz_member {
     const struct laz_members *of; /* of structs */
     size_t setting_at;            /* of a limit: where the settings have it, a uint64_t */
     enum laz_remote remote;
+    bool is_secret; /* of texts: their copies are overwritten before they are freed */
 };
 
 struct laz_members {

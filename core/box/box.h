@@ -174,9 +174,10 @@ struct laz_box_purpose {
     struct laz_template *template_of; /* where it comes from, by that kind; else NULL */
     bool adds_tools;                  /* to those that its template has */
     bool has_tools;      /* of a session that is started cold: they are commands, too */
-    bool is_far;         /* on another machine (box_far.c), of which the next two are told: */
+    bool is_far;         /* on another machine (box_far.c), which is told of the next three: */
     const char *tools;   /* JSON list (struct laz_wire_tool) */
     const char *network; /* JSON list of rules */
+    const struct laz_strv *credentials; /* names; NULL: all of its settings */
     bool has_network; /* it has an empty network, for laz_box_listen; of a template: its sessions */
     bool has_credentials; /* it shows `trust` of what boxes share, and has placeholders: */
     const struct laz_strv *placeholders; /* its own, of one that is started cold; NULL: those that
@@ -380,12 +381,12 @@ const char *laz_box_protects(const struct laz_box *box, const char *message);
 struct laz_box_said {
     bool has_verdict, is_kept; /* the rest of this group is of the execution */
     enum laz_verdict verdict;
-    char *detail, *evidence; /* JSON object; NULL: none */
-    const char *replaced;    /* as of a result: static text */
-    struct laz_strv warnings, denials;
-    uint64_t cpu_us, max_rss_bytes; /* of the box so far */
-    char *isolation;                /* JSON, with the name of the worker */
-    bool is_sandbox;                /* it keeps code from files of its machine */
+    char *detail, *evidence;                        /* JSON object; NULL: none */
+    const char *replaced;                           /* as of a result: static text */
+    struct laz_strv warnings, denials, credentials; /* the last two: JSON objects */
+    uint64_t cpu_us, max_rss_bytes;                 /* of the box so far */
+    char *isolation;                                /* JSON, with the name of the worker */
+    bool is_sandbox;                                /* it keeps code from files of its machine */
     uint32_t enforces;
     char backend[65];
 };

@@ -38,13 +38,18 @@ struct far_verdict {
 };
 
 struct far_result {
-    const char *value, *text, *output, *denials, *usage, *isolation;
-    size_t value_len, text_len, output_len, denials_len, usage_len, isolation_len;
+    const char *value, *text, *output, *denials, *credentials, *usage, *isolation;
+    size_t value_len, text_len, output_len, denials_len, credentials_len, usage_len, isolation_len;
     bool has_error, value_omitted, kept;
     struct far_error error;
     struct far_verdict verdict;
     struct laz_strv warnings;
     const char *replaced;
+};
+
+struct far_credential {
+    const char *name, *host;
+    int64_t count;
 };
 
 struct far_piece {
@@ -83,6 +88,19 @@ static const struct laz_fields verdict_fields = {.name = "a verdict",
                                                  .n = COUNT(verdict_members),
                                                  .null_is_absent = true};
 
+#define STRUCT far_credential
+static const struct laz_field credential_members[] = {
+    {"name", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT(name)},
+    {"host", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT(host)},
+    {"count", LAZ_FIELD_INTEGER, .flags = LAZ_FIELD_REQUIRED, AT(count), .min = 1,
+     .max = INT64_MAX},
+};
+#undef STRUCT
+static const struct laz_fields credential_fields = {.name = "a credential",
+                                                    .size = sizeof(struct far_credential),
+                                                    .items = credential_members,
+                                                    .n = COUNT(credential_members)};
+
 #define STRUCT far_piece
 static const struct laz_field piece_members[] = {
     {"stream", LAZ_FIELD_TEXT, .flags = LAZ_FIELD_REQUIRED, AT(stream)},
@@ -104,6 +122,7 @@ static const struct laz_field result_members[] = {
      .of = &error_fields},
     {"warnings", LAZ_FIELD_TEXTS, AT(warnings)},
     {"denials", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(denials)},
+    {"credentials", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(credentials)},
     {"verdict", LAZ_FIELD_OBJECT, .flags = LAZ_FIELD_REQUIRED, AT(verdict), .of = &verdict_fields},
     {"replaced", LAZ_FIELD_TEXT, AT(replaced)},
     {"kept", LAZ_FIELD_BOOLEAN, AT(kept)},
@@ -191,6 +210,8 @@ void laz_box_far_open(struct laz_box_far *far, const struct laz_box_purpose *pur
     laz_json_add_text(&write, "runtime", purpose->runtime->name);
     open_tools(&write, purpose->tools);
     laz_json_add_raw(&write, "network", network, strlen(network));
+    if (purpose->credentials)
+        laz_json_add_texts(&write, "credentials", purpose->credentials);
     laz_json_end_object(&write);
 }
 
@@ -369,6 +390,7 @@ void laz_box_far_forget(struct laz_box_far *far)
     free(said->evidence);
     laz_strv_fini(&said->warnings);
     laz_strv_fini(&said->denials);
+    laz_strv_fini(&said->credentials);
     said->detail = said->evidence = NULL;
     said->replaced = NULL;
     said->has_verdict = said->is_kept = false;
@@ -546,6 +568,33 @@ static void note_isolation(struct laz_box_far *far, const struct far_result *res
     said->isolation = laz_buf_steal(&text);
 }
 
+/* Those that it has used, with no more of them than is known of one. */
+static void note_credentials(struct laz_box_said *said, const struct far_result *result)
+{
+    const char *list = result->credentials ? result->credentials : "[]";
+    struct laz_json_items items =
+        laz_json_items(list, result->credentials ? result->credentials_len : strlen(list));
+    const char *raw;
+    size_t len;
+
+    while (said->credentials.n < FAR_SAID && laz_json_next_item(&items, &raw, &len)) {
+        struct far_credential one = {0};
+        struct laz_buf json = LAZ_BUF_INIT;
+        struct laz_json_write write = {.to = &json};
+        if (len <= FAR_SAID_BYTES && laz_wire_read(&credential_fields, raw, len, &one, NULL) == 0) {
+            laz_json_begin_object(&write, NULL);
+            laz_json_add_text(&write, "name", one.name);
+            laz_json_add_text(&write, "host", one.host);
+            laz_json_add_int(&write, "count", one.count);
+            laz_json_end_object(&write);
+            laz_strv_add(&said->credentials, laz_buf_text(&json));
+        }
+        said->credentials.failed |= json.failed;
+        laz_buf_fini(&json);
+        laz_fields_free(&credential_fields, &one);
+    }
+}
+
 static void note_result(struct laz_box_far *far, struct far_result *result)
 {
     const char *list = result->denials ? result->denials : "[]";
@@ -578,6 +627,7 @@ static void note_result(struct laz_box_far *far, struct far_result *result)
     while (said->denials.n < FAR_SAID && laz_json_next_item(&denials, &raw, &len))
         if (*raw == '{' && len <= FAR_SAID_BYTES)
             laz_strv_addf(&said->denials, "%.*s", (int)len, raw);
+    note_credentials(said, result);
     note_isolation(far, result);
 }
 

@@ -124,6 +124,22 @@ static void execute_report_error(struct cli *cli, const struct laz_json *error, 
     free(missing);
 }
 
+/* With which credentials, and how often. */
+static void execute_tell_credentials(struct cli *cli, const struct laz_json *credentials)
+{
+    struct laz_buf line = LAZ_BUF_INIT;
+
+    for (const struct laz_json *one = laz_json_first(credentials); one; one = laz_json_next(one)) {
+        const struct laz_json *count = laz_json_get(one, "count");
+        laz_buf_printf(&line, "%s%s for %s (%.0f)", line.len ? ", " : "",
+                       laz_json_string(laz_json_get(one, "name")),
+                       laz_json_string(laz_json_get(one, "host")), laz_json_number(count));
+    }
+    if (line.len)
+        cli_say(cli, "credentials: %s", laz_buf_text(&line));
+    laz_buf_fini(&line);
+}
+
 /* Prints the result as messages on standard error. */
 static void execute_report(struct cli *cli, struct laz_result *result, const struct source *source)
 {
@@ -137,6 +153,8 @@ static void execute_report(struct cli *cli, struct laz_result *result, const str
 
     if (!cli->quiet)
         execute_warn(cli, laz_json_get(json, "warnings"), name);
+    if (cli->verbose)
+        execute_tell_credentials(cli, laz_json_get(json, "credentials"));
     if (laz_result_is_truncated(result))
         cli_say(cli, "output beyond session.max_output_size or session.max_output_lines was "
                      "dropped");

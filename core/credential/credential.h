@@ -60,6 +60,11 @@ void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *
 void laz_credentials_warn(struct laz_credentials *credentials,
                           const struct laz_network_rules *rules, struct laz_strv *warnings);
 
+/* What is doubtful about settings of one whose sessions are on other machines. */
+#define LAZ_CREDENTIALS_FAR                                                                        \
+    "network.credential has no effect where session.where is \"cluster\": a credential is used "   \
+    "where the code runs, and belongs into the configuration of the workers"
+
 /* ---- those of a session ---------------------------------------------------------------------- */
 
 struct laz_credential_set;

@@ -273,8 +273,11 @@ void laz_credentials_text(struct laz_credentials *credentials, struct laz_strv *
 void laz_credentials_warn(struct laz_credentials *credentials,
                           const struct laz_network_rules *rules, struct laz_strv *warnings)
 {
+    const struct laz_settings_values *values = credentials->of.values;
     const struct credential_item *item;
 
+    if (values->session.where == LAZ_WHERE_CLUSTER && values->network.credentials.n)
+        laz_strv_add(warnings, LAZ_CREDENTIALS_FAR);
     for (size_t i = 0; (item = credentials_usual(credentials, i)); i++) {
         const struct credential_words *words = &item->words;
         if (words->host.is_wildcard)

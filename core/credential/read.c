@@ -71,6 +71,8 @@ static const char *read_wrong(const struct credential_item *item, const struct l
     for (size_t i = 0; i < secret->len; i++)
         if ((unsigned char)secret->data[i] < 0x20 || (unsigned char)secret->data[i] > 0x7e)
             return "the secret has other characters than the printable ones of ASCII";
+    if (secret->len && (secret->data[0] == ' ' || secret->data[secret->len - 1] == ' '))
+        return "the secret begins or ends with a space, which servers leave out";
     if (!item->words.echo && secret->len < LAZ_PROXY_SECRET_LEAST)
         return "the secret has fewer than 8 characters, too few to be found in answers (echo = "
                "\"allow\" goes without that)";

@@ -49,19 +49,33 @@ static int set_take(struct laz_credential_set *set, const char *given, struct la
 
     if (*given != '{') {
         item = set_find(set->credentials, given);
-        return item
-                   ? set_add(set, item, err)
-                   : laz_error_set(err, LAZ_EINVAL, 0,
-                                   "credentials: the settings have none of this name; a credential "
-                                   "has the name that its host has, unless it is given another");
+        return item ? set_add(set, item, err)
+                    : laz_error_set(err, LAZ_EINVAL, 0,
+                                    "the settings have none of this name; a credential "
+                                    "has the name that its host has, unless it is given another");
     }
     rc = credential_item_new(set->credentials, given, true, &item, err);
-    if (rc) {
-        laz_error_prefix(err, "credentials: ");
+    if (rc)
         return rc == LAZ_ECONFIG ? laz_error_as(err, LAZ_EINVAL) : rc;
-    }
+
     rc = set_add(set, item, err);
     credential_item_drop(item);
+    return rc;
+}
+
+/* All of the settings, in their order: of several for one request the first is used. */
+static int set_fill_usual(struct laz_credential_set *set, struct laz_error *err)
+{
+    int rc = 0;
+
+    for (struct credential_item *item = set->credentials->items; item && !rc; item = item->next)
+        if (item->is_usual)
+            rc = set_add(set, item, err);
+    for (size_t i = 0; !rc && i < set->n / 2; i++) { /* the first of the list is the last made */
+        struct credential_item **a = &set->items[i], **b = &set->items[set->n - 1 - i], *one = *a;
+        *a = *b;
+        *b = one;
+    }
     return rc;
 }
 
@@ -72,14 +86,12 @@ static int set_fill(struct laz_credential_set *set, const char *const *given, si
 
     if (given && n > SETS_MOST)
         return laz_error_set(err, LAZ_EINVAL, 0, "credentials: a session can have %d", SETS_MOST);
-    for (size_t i = 0; given && i < n && !rc; i++)
+    for (size_t i = 0; given && i < n && !rc; i++) {
         rc = given[i] ? set_take(set, given[i], err) : laz_error_null(err, "a credential");
-    if (given)
-        return rc;
-    for (struct credential_item *item = set->credentials->items; item && !rc; item = item->next)
-        if (item->is_usual)
-            rc = set_add(set, item, err);
-    return rc;
+        if (rc)
+            laz_error_prefix(err, "credentials[%zu]: ", i);
+    }
+    return rc || given ? rc : set_fill_usual(set, err);
 }
 
 int laz_credential_set_new(struct laz_credentials *credentials, const char *const *given, size_t n,

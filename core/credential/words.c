@@ -145,6 +145,14 @@ static bool words_is_field(const char *name, size_t len)
     return len && strspn(name, letters) == len;
 }
 
+static bool words_is_variable(const char *name)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+
+    return *name && !(*name >= '0' && *name <= '9') && !name[strspn(name, letters)] &&
+           strlen(name) <= WORDS_TEXT;
+}
+
 static int words_header(const char *header, struct credential_words *words, struct laz_error *err)
 {
     const char *colon = strchr(header, ':'), *secret = strstr(header, WORDS_SECRET);
@@ -200,6 +208,9 @@ static int words_place(const struct words_form *form, struct credential_words *w
     if (!rc && form->placeholder)
         rc = words_member(form->placeholder, form->placeholder_len, "env", false,
                           "placeholder = { env = \"NAME\" }", &words->variable, err);
+    if (!rc && words->variable && !words_is_variable(words->variable))
+        rc =
+            words_wrong(err, "placeholder.env: the name of a variable has letters, digits and '_'");
     return rc;
 }
 
@@ -244,6 +255,8 @@ static int words_host(const struct words_form *form, struct credential_words *wo
         laz_error_prefix(err, "host: ");
         return rc;
     }
+    if (form->name && (!*form->name || *form->name == '{' || !words_is_plain(form->name)))
+        return words_wrong(err, "name: a name has printable characters of ASCII");
     rc = words_copy(form->host, &words->host_text, err);
     return rc ? rc : words_copy(form->name ? form->name : form->host, &words->name, err);
 }

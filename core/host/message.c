@@ -88,6 +88,8 @@ const struct laz_fields serve_tool_fields = {
     {                                                                                              \
         "network", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, AT_LEN(network), .help = (text)                 \
     }
+#define CREDENTIALS(text)                                                                          \
+    CLIENT("credentials", JSON, NARROWS, LAZ_SHAPE_LIST, AT_LEN(credentials), .help = (text))
 #define LIMIT(field, text)                                                                         \
     {                                                                                              \
 #field, LAZ_FIELD_INTEGER, AT_HAS(field), .min = 0, .max = LAZ_SERVE_INT, .help = (text)   \
@@ -104,6 +106,9 @@ static const struct laz_field open_members[] = {
     TOOLS(0, "tools that this session has besides"),
     NETWORK("what it can reach: rules as of `network.allow`, strings and objects; absent: as the "
             "configuration says; empty: nothing"),
+    CREDENTIALS("what it is authenticated with and does not see: names of credentials of the "
+                "configuration, and objects as a table of `network.credential`, whose `secret` is "
+                "an object with the text `value`; absent: those of the configuration; empty: none"),
     CLIENT("warm", BOOLEAN, FREE, .flags = LAZ_FIELD_ABSENT_TRUE, AT(warm),
            .help = "may it come from a template?"),
 };
@@ -113,6 +118,7 @@ static const struct laz_field open_pool_members[] = {
     RUNTIME,
     TOOLS(0, "tools that its sessions have besides"),
     NETWORK("what its sessions can reach, as in `open`"),
+    CREDENTIALS("of its sessions, as in `open`"),
     CLIENT("members", INTEGER, NARROWS, .flags = LAZ_FIELD_OMIT, AT(members), .min = 0, .max = 100,
            .help = "sessions that are kept ready; absent: `pool.size`"),
 };
@@ -152,6 +158,7 @@ static const struct laz_field execute_members[] = {
     POOL("or in one of this pool; without either in a fresh one, which is closed afterwards"),
     RUNTIME,
     NETWORK("what a fresh session can reach, as in `open`"),
+    CREDENTIALS("of a fresh session, as in `open`"),
     CLIENT("code", TEXT, FREE, NEEDED, AT(source), .len_at = offsetof(struct STRUCT, source_len),
            .help = "all of it is parsed before any of it runs"),
     LIMIT(timeout_ms, "milliseconds that the code may run; at most what the configuration allows"),

@@ -78,8 +78,10 @@ struct serve_message {
     size_t source_len, text_len, error_len, data_len;
     struct laz_field_list files; /* struct serve_given_file */
     struct laz_strv argv;
-    const char *value, *args, *result, *tools, *isolation, *status, *network; /* JSON */
-    size_t value_len, args_len, result_len, tools_len, isolation_len, status_len, network_len;
+    const char *value, *args, *result, *tools, *isolation, *status, *network,
+        *credentials; /* JSON */
+    size_t value_len, args_len, result_len, tools_len, isolation_len, status_len, network_len,
+        credentials_len;
 };
 
 extern const struct laz_wire_protocol serve_protocol; /* by enum serve_message_type */

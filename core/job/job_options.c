@@ -136,7 +136,7 @@ static const struct laz_members network_members = {
 #define M(name) LAZ_MEMBER(laz_credential_list, name)
 static const struct laz_member credential_rows[] = {
     {ROW(items, TEXTS, NARROWS), .n_at = offsetof(struct laz_credential_list, n),
-     .what = "the credentials", .one = "a credential"},
+     .what = "the credentials", .one = "a credential", .is_secret = true},
     {VALUE(n, NARROWS)},
 };
 #undef M

@@ -124,8 +124,18 @@ int laz_lines_next(struct laz_lines *lines, char **line, size_t *len)
     return rc;
 }
 
+void laz_lines_wipe(struct laz_lines *lines, char *line, size_t len)
+{
+    laz_wipe(line, len);
+    lines->has_secret = lines->frame.wipes = true;
+}
+
 bool laz_lines_handled(struct laz_lines *lines)
 {
+    if (!lines->has_lines && lines->has_secret && !laz_frame_partial(&lines->frame)) {
+        laz_frame_wipe(&lines->frame);
+        lines->has_secret = false;
+    }
     if (!lines->has_lines)
         laz_frame_rest(&lines->frame);
     lines_watch(lines);

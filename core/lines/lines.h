@@ -29,6 +29,7 @@ struct laz_lines {
     bool has_lines;     /* that were read, maybe: nothing more is read before they are handled */
     bool is_ending;     /* nothing more is read; its owner ends it when all was sent */
     bool is_gone;       /* nothing more is sent either */
+    bool has_secret;    /* a line that was handed out: the rest of it is overwritten, too */
 };
 
 /* Watches a zeroed peer. Borrows the descriptors, which are nonblocking, and the loop until
@@ -52,6 +53,9 @@ void laz_lines_flush(struct laz_lines *lines);
 /* The next line, without its newline, valid until laz_lines_handled: 1. 0: there is none, or it has
  * to wait until the peer reads. LAZ_ETOOBIG: it is too long, and what follows cannot be read. */
 int laz_lines_next(struct laz_lines *lines, char **line, size_t *len);
+/* Overwrites a line that was handed out, and before the next one is waited for all that was read
+ * with it. */
+void laz_lines_wipe(struct laz_lines *lines, char *line, size_t len);
 /* Has what can come next watched. True: another line may be there already. */
 bool laz_lines_handled(struct laz_lines *lines);
 

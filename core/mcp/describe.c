@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/visible.h"
+#include "credential/credential.h"
 #include "network/network.h"
 #include "tool/tool.h"
 
@@ -18,6 +19,7 @@
 
 #define DESCRIBE_LINE  100 /* bytes of what a function is for */
 #define DESCRIBE_RULES 20  /* of the network list */
+#define DESCRIBE_HOSTS 20  /* with a credential */
 #define DESCRIBE_MORE  90  /* bytes of the sentence that there are more, at most */
 
 /* A runtime for tests, or for programs, is of no language. */
@@ -186,12 +188,74 @@ static void describe_network(const struct laz_mcp *mcp, struct laz_buf *text)
     laz_buf_fini(&list);
 }
 
+static void describe_words(const struct laz_json *list, const char *before, struct laz_buf *text)
+{
+    const struct laz_json *one = laz_json_first(list);
+
+    laz_buf_puts(text, one ? before : "");
+    for (; one; one = laz_json_next(one)) {
+        const char *word = laz_json_string(one);
+        laz_buf_putc(text, ' ');
+        laz_visible_line(text, word, strlen(word));
+    }
+}
+
+/* "api.example.com (only GET, below /v1/...)" */
+static void describe_host(const struct laz_json *credential, struct laz_buf *text)
+{
+    const struct laz_json *methods = laz_json_get(credential, "methods"),
+                          *paths = laz_json_get(credential, "paths");
+    const char *host = laz_json_string(laz_json_get(credential, "host"));
+    const bool is_part = laz_json_first(methods) || laz_json_first(paths);
+
+    laz_visible_line(text, host, strlen(host));
+    laz_buf_puts(text, is_part ? " (only" : "");
+    describe_words(methods, "", text);
+    describe_words(paths, "", text);
+    laz_buf_puts(text, is_part ? ")" : "");
+}
+
+/* Hosts that the host speaks to as somebody; and what programs have that want a token before. */
+static void describe_credentials(const struct laz_mcp *mcp, struct laz_buf *text)
+{
+    struct laz_buf list = LAZ_BUF_INIT, hosts = LAZ_BUF_INIT, variables = LAZ_BUF_INIT;
+    unsigned n = 0, more = 0;
+
+    laz_credentials_json(mcp->engine->sessions.credentials, &list);
+    struct laz_json *json = laz_json_parse(laz_buf_text(&list), list.len, NULL);
+    for (const struct laz_json *one = laz_json_first(json); one; one = laz_json_next(one)) {
+        const char *variable = laz_json_string(laz_json_get(one, "placeholder"));
+        if (n == DESCRIBE_HOSTS) {
+            more++;
+            continue;
+        }
+        laz_buf_puts(&hosts, n++ ? ", " : "");
+        describe_host(one, &hosts);
+        if (variable)
+            laz_buf_printf(&variables, "%s$%s", variables.len ? ", " : "", variable);
+    }
+    if (more)
+        laz_buf_printf(&hosts, " and %u more", more);
+    if (n)
+        laz_buf_printf(text, " Requests to %s are authenticated by the host: send no token%s%s%s.",
+                       laz_buf_text(&hosts), variables.len ? "; " : "", laz_buf_text(&variables),
+                       variables.len ? " is a placeholder for one" : "");
+    text->failed |= list.failed || !json || hosts.failed || variables.failed;
+    laz_json_free(json);
+    laz_buf_fini(&list);
+    laz_buf_fini(&hosts);
+    laz_buf_fini(&variables);
+}
+
 void mcp_describe(struct laz_mcp *mcp, const struct laz_strv *languages, struct laz_buf *text)
 {
     struct laz_tools *tools = &mcp->engine->tools;
     const size_t most = (size_t)mcp->values->mcp.description_size;
 
     describe_network(mcp, text);
+    if (laz_network_rules_any(mcp->engine->sessions.rules) &&
+        mcp->values->session.where != LAZ_WHERE_CLUSTER)
+        describe_credentials(mcp, text);
     laz_buf_puts(text, " Languages: ");
     mcp_describe_languages(mcp, languages, text);
     laz_buf_putc(text, '.');

@@ -42,8 +42,8 @@ struct result_lost {
 
 struct result {
     const char *verdict, *execution, *detail, *output, *output_uri, *value_uri, *replaced;
-    const char *value, *isolation, *denials;
-    size_t value_len, isolation_len, denials_len, output_len;
+    const char *value, *isolation, *denials, *credentials;
+    size_t value_len, isolation_len, denials_len, credentials_len, output_len;
     struct result_error error;
     struct result_usage usage;
     struct laz_strv warnings;
@@ -118,6 +118,9 @@ static const struct laz_field result_members[] = {
     {"denials", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, BYTES(denials),
      .help = "what was refused, or is missing by the settings: objects with what, name, allow, "
              "retry, ..."},
+    {"credentials", LAZ_FIELD_JSON, LAZ_SHAPE_LIST, BYTES(credentials),
+     .help = "with which the host has authenticated requests of the code: objects with name, host, "
+             "count"},
     {"replaced", LAZ_FIELD_TEXT, AT(replaced),
      .help = "the verdict that had ended the interpreter of this session: its variables are gone"},
     {"kept", LAZ_FIELD_BOOLEAN, AT(is_kept),
@@ -140,7 +143,7 @@ struct making {
     bool keeps, is_new; /* in a session that goes on, which is new */
     size_t told;        /* bytes of the output that were told already */
     struct result to;
-    struct laz_buf output, message, detail, text, isolation, denials, json;
+    struct laz_buf output, message, detail, text, isolation, denials, credentials, json;
     size_t pictures; /* bytes */
     bool failed;
 };
@@ -308,21 +311,35 @@ static void making_warnings(struct making *making)
     making->failed |= making->to.warnings.failed;
 }
 
-/* The text has them in the output, and as warnings. */
-static void making_denials(struct making *making)
+/* A list of JSON objects; NULL: there are none. */
+static const char *making_list(const struct making *making, size_t n,
+                               const char *(*at)(const struct laz_result *result, size_t index),
+                               struct laz_buf *list, size_t *len)
 {
-    struct laz_json_write write = {.to = &making->denials};
+    struct laz_json_write write = {.to = list};
 
-    if (!laz_result_denials(making->from))
-        return;
+    if (!n)
+        return NULL;
     laz_json_begin_list(&write, NULL);
-    for (size_t i = 0; i < laz_result_denials(making->from); i++) {
-        const char *denial = laz_result_denial(making->from, i);
-        laz_json_add_raw(&write, NULL, denial, strlen(denial));
+    for (size_t i = 0; i < n; i++) {
+        const char *one = at(making->from, i);
+        laz_json_add_raw(&write, NULL, one, strlen(one));
     }
     laz_json_end_list(&write);
-    making->to.denials = laz_buf_text(&making->denials);
-    making->to.denials_len = making->denials.len;
+    *len = list->len;
+    return laz_buf_text(list);
+}
+
+/* The text has denials in the output, and as warnings. */
+static void making_network(struct making *making)
+{
+    struct result *to = &making->to;
+
+    to->denials = making_list(making, laz_result_denials(making->from), laz_result_denial,
+                              &making->denials, &to->denials_len);
+    to->credentials =
+        making_list(making, laz_result_credentials(making->from), laz_result_credential,
+                    &making->credentials, &to->credentials_len);
 }
 
 static void making_usage(struct making *making)
@@ -492,6 +509,7 @@ static void making_fini(struct making *making)
     laz_buf_fini(&making->text);
     laz_buf_fini(&making->isolation);
     laz_buf_fini(&making->denials);
+    laz_buf_fini(&making->credentials);
     laz_buf_fini(&making->json);
 }
 
@@ -505,7 +523,7 @@ static bool making_make(struct making *making)
     making_value(making);
     making_error(making);
     making_warnings(making);
-    making_denials(making);
+    making_network(making);
     making_usage(making);
     making_isolation(making);
     making_files(making);
@@ -514,7 +532,8 @@ static bool making_make(struct making *making)
     if (making->mcp->values->mcp.structured)
         making_json(making);
     return !making->failed && !making->output.failed && !making->text.failed &&
-           !making->isolation.failed && !making->denials.failed && !making->json.failed;
+           !making->isolation.failed && !making->denials.failed && !making->credentials.failed &&
+           !making->json.failed;
 }
 
 /* ---- content --------------------------------------------------------------------------------- */

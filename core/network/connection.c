@@ -239,6 +239,7 @@ static bool connection_put_way(struct network_connection *c)
     laz_io_stop(server->io);
     server->io = NULL;
     server->fd = owner->put_way(owner->user, c->name, c->port, server->fd, &why);
+    c->prompt = NETWORK_PROMPT;
     if (server->fd >= 0)
         return true;
     connection_deny(c, LAZ_DENIED_CREDENTIAL, why, "");

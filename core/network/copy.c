@@ -7,6 +7,7 @@
  * other one itself.  An end is passed on, as is a reset. */
 #include "network/running.h"
 
+#include "os/inet.h"
 #include "os/io.h"
 
 #include <errno.h>
@@ -111,6 +112,10 @@ enum network_copied network_copy_from(struct network_connection *c, int from)
         if (from == NETWORK_SERVER && c->waits) /* what waits for its word goes nowhere */
             c->sides[NETWORK_BOX].ended = c->sides[NETWORK_SERVER].shut = true;
         return copy_settle(c);
+    }
+    if (from == NETWORK_BOX && c->prompt) {
+        c->prompt--;
+        laz_os_inet_acknowledge(c->sides[from].fd);
     }
     network->bytes[from] += (uint64_t)n;
     if (network->bytes[from] > network->rules->max_bytes)

@@ -31,7 +31,10 @@
 #define NETWORK_DNS_PEERS    8u
 #define NETWORK_WATCH_TURN   64u
 #define NETWORK_WATCH_SECOND 1000u
-#define NETWORK_READ         ((size_t)64 << 10) /* read at once, of one connection in a turn */
+/* Reads at the beginning of TLS that the host ends: it says nothing to the last words of a
+ * handshake, and a client that has not set TCP_NODELAY would wait 40 ms for its acknowledgement. */
+#define NETWORK_PROMPT 4u
+#define NETWORK_READ   ((size_t)64 << 10) /* read at once, of one connection in a turn */
 
 /* ---- shared by the ways out of an engine ----------------------------------------------------- */
 
@@ -210,8 +213,9 @@ struct network_connection {
     const struct network_rule *rule; /* of the network's rules */
     enum network_state state;
     struct network_side sides[2];
-    bool is_broken; /* one side took no more: the other one gets a reset in the end */
-    bool is_active; /* bytes came since the last tick */
+    bool is_broken;  /* one side took no more: the other one gets a reset in the end */
+    bool is_active;  /* bytes came since the last tick */
+    unsigned prompt; /* so many reads of the box are acknowledged at once */
     uint64_t due_ms;
     char name[NETWORK_NAME]; /* "": a literal */
     struct network_address wanted;

@@ -23,6 +23,9 @@ struct laz_endpoint {
 /* Sets what the connections of a listening socket are to have: no delay of small segments, and a
  * peer that has vanished is noticed (tcp(7)). */
 void laz_os_inet_tune(int listener);
+/* Acknowledges what has come now, and not with what is sent next: a peer that holds its next small
+ * segment back until then goes on (RFC 9293, 3.7.4). */
+void laz_os_inet_acknowledge(int fd);
 /* The next connection, and the address that its peer wanted. */
 int laz_os_inet_accept(int listener, struct laz_endpoint *wanted);
 /* Begins a connection. It is made, or has failed, when it can be written to. */

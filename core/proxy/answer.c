@@ -10,17 +10,17 @@
 #include <string.h>
 
 struct answer_work {
-    const struct proxy_credentials *own;
+    const struct proxy_searches *searches;
     struct proxy_answer *answer;
     bool is_old;      /* HTTP/1.0 */
     bool is_searched; /* a secret must not be in it */
     unsigned lengths, codings;
 };
 
-static bool answer_carries(const struct proxy_credentials *own, struct laz_http_text text)
+static bool answer_carries(const struct proxy_searches *searches, struct laz_http_text text)
 {
-    for (size_t i = 0; i < own->n; i++)
-        if (own->items[i]->pattern && proxy_echo_in(own->items[i]->pattern, text.text, text.len))
+    for (size_t i = 0; i < searches->n; i++)
+        if (searches->items[i] && proxy_echo_in(searches->items[i], text.text, text.len))
             return true;
     return false;
 }
@@ -46,7 +46,7 @@ static const char *answer_line(struct answer_work *work, struct laz_http_text li
         return "the server changes to another protocol";
     if (work->answer->status == 206 && work->is_searched)
         return "it is a part of something, in which a secret could not be found";
-    laz_buf_append(out, line.text, answer_carries(work->own, line) ? 12 : line.len);
+    laz_buf_append(out, line.text, answer_carries(work->searches, line) ? 12 : line.len);
     laz_buf_puts(out, "\r\n");
     return NULL;
 }
@@ -106,7 +106,7 @@ static const char *answer_fields(struct answer_work *work, struct laz_http_text 
             why = "it has too many fields";
         if (!why)
             why = answer_take(work, name, value, &goes);
-        if (why || !goes || answer_carries(work->own, line))
+        if (why || !goes || answer_carries(work->searches, line))
             continue;
         laz_buf_append(out, line.text, line.len);
         laz_buf_puts(out, "\r\n");
@@ -126,21 +126,21 @@ static const char *answer_conclude(const struct answer_work *work, bool is_head)
     answer->is_interim = work->answer->status < 200;
     answer->has_body = !is_head && !answer->is_interim && work->answer->status != 204 &&
                        work->answer->status != 304;
-    if (!answer->has_body && work->answer->status < 200 && (work->codings || answer->length))
-        return "an interim answer has a body";
+    if ((answer->is_interim || answer->status == 204) && (work->codings || answer->length))
+        return "it has a body, which an answer of its status cannot have";
     answer->closes |= answer->has_body && !answer->is_chunked && !answer->has_length;
     return NULL;
 }
 
-void proxy_answer_judge(const struct proxy_credentials *own, bool is_head, const char *head,
+void proxy_answer_judge(const struct proxy_searches *searches, bool is_head, const char *head,
                         size_t len, struct laz_buf *out, struct proxy_answer *answer)
 {
     struct laz_http_text rest = {head, len};
-    struct answer_work work = {.own = own, .answer = answer};
+    struct answer_work work = {.searches = searches, .answer = answer};
 
     *answer = (struct proxy_answer){.why = NULL};
-    for (size_t i = 0; i < own->n; i++)
-        work.is_searched |= own->items[i]->pattern != NULL;
+    for (size_t i = 0; i < searches->n; i++)
+        work.is_searched |= searches->items[i] != NULL;
     answer->why = answer_line(&work, laz_http_line(&rest), out);
     if (!answer->why)
         answer->why = answer_fields(&work, rest, out);
@@ -148,9 +148,9 @@ void proxy_answer_judge(const struct proxy_credentials *own, bool is_head, const
         answer->why = answer_conclude(&work, is_head);
 }
 
-bool proxy_answer_trailer(const struct proxy_credentials *own, const char *line, size_t len)
+bool proxy_answer_trailer(const struct proxy_searches *searches, const char *line, size_t len)
 {
     const struct laz_http_text text = {line, len};
 
-    return !laz_http_trailer(text) && !answer_carries(own, text);
+    return !laz_http_trailer(text) && !answer_carries(searches, text);
 }

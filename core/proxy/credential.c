@@ -126,8 +126,14 @@ int proxy_credential_new(const struct proxy_note *note, int ca, struct proxy_cre
 int proxy_credential_set(struct proxy_credential *credential, const char *secret, size_t len,
                          const char *why)
 {
-    credential_forget(credential);
     credential->is_asked = false;
+    if (secret && credential->secret && len == credential->secret_len &&
+        memcmp(secret, credential->secret, len) == 0) {
+        free(credential->why);
+        credential->why = NULL;
+        return 0;
+    }
+    credential_forget(credential);
     if (!secret || !len || len > LAZ_PROXY_SECRET) {
         credential->why = laz_strdup(why && *why ? why : "there is none");
         return credential->why ? 0 : LAZ_ENOMEM;

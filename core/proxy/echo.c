@@ -5,7 +5,9 @@
  * One automaton for each secret finds it as it is, and in base64 wherever in a longer text it
  * begins (Aho and Corasick: a state for each beginning of a pattern).  It runs over three readings
  * of the stream: the bytes, what they are without the escapes of URLs (RFC 3986, 2.1), and without
- * those of JSON (RFC 8259, 7).  Line breaks are left out, which base64 in mails has.
+ * those of JSON (RFC 8259, 7).  Behind an escape they differ until each is at the beginning again;
+ * before, one stands for all.  Line breaks are left out, which base64 in mails has, but not many
+ * in a row: what is kept back has a bound.
  *
  * Bytes that may be the beginning of a secret are kept back until it is known; fewer than
  * ECHO_KEPT characters tell nothing, and would hold up streams whose pieces end with them. */
@@ -21,10 +23,12 @@
 #define ECHO_SECRET   96u  /* bytes of a secret that are searched for */
 #define ECHO_LENGTH   136u /* of a pattern: base64 of these and two more */
 #define ECHO_PATTERNS 7u
+#define ECHO_BREAKS   8u /* bytes of line breaks in a row */
 
 struct proxy_pattern {
     unsigned holders;
-    uint8_t class_of[256]; /* 0: in no pattern */
+    uint8_t class_of[256];  /* 0: in no pattern */
+    bool is_looked_at[256]; /* by a reading at the beginning: it begins a pattern, or an escape */
     size_t n_classes;
     size_t n_nodes;
     uint16_t *next; /* of each node, for each class */
@@ -76,6 +80,8 @@ static bool pattern_link(struct proxy_pattern *pattern)
             }
         }
     }
+    for (size_t c = 0; c < 256; c++)
+        pattern->is_looked_at[c] = c == '%' || c == '\\' || pattern->next[pattern->class_of[c]];
     const bool is_made = fail && queue;
     free(fail);
     free(queue);
@@ -182,21 +188,29 @@ void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *patte
 {
     echo->pattern = pattern;
     echo->offset = 0;
+    echo->is_split = false;
     for (size_t i = 0; i < PROXY_READINGS; i++) {
         struct proxy_reading *reading = &echo->readings[i];
-        reading->state = reading->pending = reading->digits = 0;
+        reading->state = reading->pending = reading->digits = reading->breaks = 0;
         reading->n = 0;
     }
 }
 
 /* One character of a reading, which began at `start`. True: it ends the secret. */
-static bool reading_take(const struct proxy_pattern *pattern, struct proxy_reading *reading,
-                         unsigned char c, uint64_t start)
+static inline bool reading_take(const struct proxy_pattern *pattern, struct proxy_reading *reading,
+                                unsigned char c, uint64_t start)
 {
-    if (c == '\n' || c == '\r')
+    if (c == '\n' || c == '\r') {
+        if (reading->breaks == ECHO_BREAKS)
+            reading->state = 0;
+        else
+            reading->breaks++;
         return false;
+    }
+    reading->breaks = 0;
     reading->state = pattern->next[reading->state * pattern->n_classes + pattern->class_of[c]];
-    reading->starts[reading->n++ % PROXY_DEPTH] = start;
+    if (reading->state) /* the ends of no pattern are asked for */
+        reading->starts[reading->n++ % PROXY_DEPTH] = start;
     return pattern->is_end[reading->state];
 }
 
@@ -256,8 +270,9 @@ static bool reading_json(const struct proxy_pattern *pattern, struct proxy_readi
     if (reading->digits == 1) {
         reading->digits = c == 'u' ? 2 : 0;
         reading->pending = 0;
-        if (c == 'u' || c == 'n' || c == 'r') /* the last two: line breaks */
+        if (c == 'u')
             return false;
+        c = c == 'n' ? '\n' : c == 'r' ? '\r' : c;
         c = c == 't' ? '\t' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
         return reading_take(pattern, reading, c, offset - 1);
     }
@@ -265,40 +280,108 @@ static bool reading_json(const struct proxy_pattern *pattern, struct proxy_readi
     return c != '\\' && reading_take(pattern, reading, c, offset);
 }
 
-bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold)
+/* Without escapes: up to one, or to the end; *at moves there. True: the secret was in it. */
+static bool echo_plain(struct proxy_echo *echo, const unsigned char *data, size_t len, size_t *at)
 {
     const struct proxy_pattern *pattern = echo->pattern;
+    struct proxy_reading *reading = &echo->readings[0];
+    const uint64_t before = echo->offset - *at;
+    bool found = false;
+    size_t i = *at;
 
-    *hold = 0;
-    if (!pattern)
-        return false;
-    for (size_t i = 0; i < len; i++, echo->offset++) {
-        const unsigned char c = (unsigned char)data[i];
-        if (reading_take(pattern, &echo->readings[0], c, echo->offset) |
-            reading_percent(pattern, &echo->readings[1], c, echo->offset) |
-            reading_json(pattern, &echo->readings[2], c, echo->offset))
-            return true;
+    while (!found) {
+        while (!reading->state && i < len && !pattern->is_looked_at[data[i]])
+            i++;
+        if (i == len || data[i] == '%' || data[i] == '\\')
+            break;
+        found = reading_take(pattern, reading, data[i], before + i);
+        i++;
     }
-    for (size_t i = 0; i < PROXY_READINGS; i++) {
-        const struct proxy_reading *reading = &echo->readings[i];
-        const uint16_t depth = pattern->depth[reading->state];
-        if (depth < ECHO_KEPT)
+    echo->offset = before + i;
+    *at = i;
+    return found;
+}
+
+static void echo_split(struct proxy_echo *echo)
+{
+    const struct proxy_reading *from = &echo->readings[0];
+
+    echo->is_split = true;
+    for (size_t i = 1; i < PROXY_READINGS; i++) {
+        struct proxy_reading *to = &echo->readings[i];
+        to->state = from->state;
+        to->breaks = from->breaks;
+        to->digits = 0;
+        if (!from->state)
             continue;
-        const uint64_t start = reading->starts[(reading->n - depth) % PROXY_DEPTH];
-        if (echo->offset - start > *hold)
-            *hold = (size_t)(echo->offset - start);
+        to->n = from->n;
+        memcpy(to->starts, from->starts, sizeof to->starts);
+    }
+}
+
+/* Where escapes are, until all readings are at the beginning. */
+static bool echo_escaped(struct proxy_echo *echo, const unsigned char *data, size_t len, size_t *at)
+{
+    const struct proxy_pattern *pattern = echo->pattern;
+    struct proxy_reading *raw = &echo->readings[0], *percent = raw + 1, *json = raw + 2;
+
+    while (echo->is_split && *at < len) {
+        const unsigned char c = data[(*at)++];
+        const uint64_t offset = echo->offset++;
+        if (reading_take(pattern, raw, c, offset) | reading_percent(pattern, percent, c, offset) |
+            reading_json(pattern, json, c, offset))
+            return true;
+        echo->is_split =
+            raw->state || percent->state || json->state || percent->digits || json->digits;
     }
     return false;
 }
 
+/* How many of the last bytes may be the beginning of a secret. */
+static size_t echo_hold(const struct proxy_echo *echo)
+{
+    size_t hold = 0;
+
+    for (size_t i = 0; i < (echo->is_split ? PROXY_READINGS : 1); i++) {
+        const struct proxy_reading *reading = &echo->readings[i];
+        const uint16_t depth = echo->pattern->depth[reading->state];
+        if (depth < ECHO_KEPT)
+            continue;
+        const uint64_t start = reading->starts[(reading->n - depth) % PROXY_DEPTH];
+        if (echo->offset - start > hold)
+            hold = (size_t)(echo->offset - start);
+    }
+    return hold;
+}
+
+bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold)
+{
+    const unsigned char *bytes = (const unsigned char *)data;
+    bool found = false;
+    size_t at = 0;
+
+    *hold = 0;
+    if (!echo->pattern)
+        return false;
+    while (at < len && !found) {
+        if (echo->is_split) {
+            found = echo_escaped(echo, bytes, len, &at);
+        } else {
+            found = echo_plain(echo, bytes, len, &at);
+            if (at < len && !found)
+                echo_split(echo);
+        }
+    }
+    if (!found)
+        *hold = echo_hold(echo);
+    return found;
+}
+
 bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len)
 {
-    static const struct proxy_reading none;
     struct proxy_echo echo;
     size_t hold;
 
-    for (size_t i = 0; i < PROXY_READINGS; i++)
-        echo.readings[i] = none;
     proxy_echo_begin(&echo, pattern);
     return proxy_echo_feed(&echo, data, len, &hold);
 }

@@ -2,9 +2,10 @@
 /* proxy_private.h - what the files of lazaret-proxy share.
  *
  * main.c starts it, control.c hears the engine, credential.c keeps secrets, connection.c has the
- * life of a connection, which uses tls.c (both ends of it), request.c and answer.c (which heads go
- * on, and as what) and echo.c (is a secret in what a server sends?).  Calls go in this order.
- * server.c is another program in the same file. */
+ * life of a connection, which uses tls.c (both ends of it) and exchange.c: the bytes between them,
+ * by request.c and answer.c (which heads go on, and as what) and echo.c (is a secret in what a
+ * server sends?).  Calls go in this order.  server.c is
+ * another program in the same file. */
 #ifndef LAZ_PROXY_PROXY_PRIVATE_H
 #define LAZ_PROXY_PROXY_PRIVATE_H
 
@@ -36,17 +37,20 @@ void proxy_pattern_drop(struct proxy_pattern *pattern); /* the same; the last on
 struct proxy_echo {
     const struct proxy_pattern *pattern; /* held by who has made it; NULL: nothing is searched */
     uint64_t offset;                     /* bytes that were read */
+    bool is_split;                       /* else the first reading stands for all */
     struct proxy_reading {
         uint32_t state;               /* of the automaton */
         uint32_t pending;             /* of an escape that is not complete */
         uint8_t digits;               /* of it */
-        uint64_t n;                   /* characters that were read */
+        uint8_t breaks;               /* bytes of line breaks before */
+        uint64_t n;                   /* characters that were read and may be of a secret */
         uint64_t starts[PROXY_DEPTH]; /* where the last of them began */
     } readings[PROXY_READINGS];
 };
 void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern);
 /* True: the secret was in it. Else *hold is how many of the last bytes of the stream may be the
- * beginning of one, and are kept until more has come. */
+ * beginning of one, and are kept until more has come, as far as they are not gone already: its
+ * first characters alone are not kept. */
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold);
 /* Is it in these bytes? */
 bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len);
@@ -65,9 +69,8 @@ struct proxy_credential {
     char *secret;                          /* kept out of dumps; NULL: none was given yet */
     size_t secret_len;
     struct proxy_pattern *pattern;
-    char *why;           /* there is none: what the engine said; NULL: nothing yet */
-    bool is_asked;       /* the engine was */
-    uint64_t refused_ms; /* when it was told last that a server did not take it; 0: never */
+    char *why;     /* there is none: what the engine said; NULL: nothing yet */
+    bool is_asked; /* the engine was */
 };
 void proxy_credential_hold(struct proxy_credential *credential);
 void proxy_credential_drop(struct proxy_credential *credential); /* NULL is allowed */
@@ -116,11 +119,66 @@ struct proxy_answer {
     bool closes;
     uint64_t length;
 };
-/* The same of an answer, for the box. Secrets of `own` must not be in it. */
-void proxy_answer_judge(const struct proxy_credentials *own, bool is_head, const char *head,
+struct proxy_searches { /* what must not be in an answer; borrowed. NULL among them is nothing */
+    struct proxy_pattern **items;
+    size_t n;
+};
+/* The same of an answer, for the box. */
+void proxy_answer_judge(const struct proxy_searches *searches, bool is_head, const char *head,
                         size_t len, struct laz_buf *out, struct proxy_answer *answer);
 /* The same of a line of its trailers: false, it is left out. */
-bool proxy_answer_trailer(const struct proxy_credentials *own, const char *line, size_t len);
+bool proxy_answer_trailer(const struct proxy_searches *searches, const char *line, size_t len);
+
+/* ---- requests and their answers, as bytes: exchange.c ---------------------------------------- */
+
+/* Bytes that wait for an end which does not take them. */
+#define PROXY_WAITS ((size_t)64 << 10)
+
+struct proxy_bytes { /* of one end, in clear */
+    struct laz_buf in, out;
+    size_t sent, taken; /* of out, of in */
+};
+
+struct proxy_exchange {
+    /* to be set */
+    struct proxy_credentials own; /* borrowed */
+    struct proxy_credential *const *all;
+    int64_t id;
+    const char *name;
+    uint16_t port;
+    struct proxy_bytes *box, *server;
+    void (*tell)(void *user, enum proxy_note_type type, const struct proxy_note *note);
+    void *user;
+    /* how it stands */
+    bool is_asking; /* a request went out, and its answer is not complete */
+    bool waits;     /* for a secret */
+    bool is_ending; /* when all is sent it closes */
+    bool is_wrong;  /* and says that something is wrong */
+    bool failed;    /* out of memory */
+    /* private */
+    struct laz_http_stream requests, answers;
+    bool has_begun;   /* something of the answer was passed on */
+    bool is_head;     /* the request */
+    bool is_chunked;  /* the answer */
+    bool closes;      /* the server closes behind it */
+    unsigned interim; /* answers so far */
+    struct proxy_credential *used;
+    struct proxy_searches searches; /* two of each credential: its secret when the request went out,
+                                       and the one that it has got since then */
+    struct proxy_echo *echoes;
+    struct laz_buf held; /* the last bytes of a body, which may begin a secret */
+};
+/* LAZ_ENOMEM; proxy_exchange_fini in any case. */
+int proxy_exchange_init(struct proxy_exchange *exchange, struct laz_error *err);
+void proxy_exchange_fini(struct proxy_exchange *exchange);
+/* Takes what has come of the box, of the server. True: something moved. */
+bool proxy_exchange_requests(struct proxy_exchange *exchange);
+bool proxy_exchange_answers(struct proxy_exchange *exchange);
+/* The server sends no more; `is_whole`: it has said so. */
+void proxy_exchange_ended(struct proxy_exchange *exchange, bool is_whole);
+/* Something is refused, of which the engine is told. The box gets an answer of the host. */
+void proxy_exchange_refuse(struct proxy_exchange *exchange, int status, const char *why);
+void proxy_exchange_deny(const struct proxy_exchange *exchange, const char *why);
 
 /* ---- TLS: tls.c ------------------------------------------------------------------------------ */
 
@@ -147,9 +205,8 @@ struct proxy_end {
     bool ended;     /* nothing more comes */
     bool was_cut;   /* and that without a goodbye */
     bool broken;
-    struct laz_buf in, out; /* in clear */
-    size_t sent, taken;     /* of out, of in */
-    struct laz_post post;   /* for the threads */
+    struct proxy_bytes bytes;
+    struct laz_post post; /* for the threads */
     struct proxy_end *next;
     int failed;                            /* of the handshake */
     void (*shaken)(struct proxy_end *end); /* a step of it was made; is_shaken is false again */
@@ -162,8 +219,7 @@ int proxy_end_server(struct proxy_end *end, int fd, gnutls_certificate_credentia
                      const char *name, struct laz_error *err);
 /* Goes on with the handshake, in a thread. */
 void proxy_end_shake(struct proxy_hands *hands, struct proxy_end *end);
-/* Reads what has come, up to `most` bytes in `in`; writes what is in `out`. True: something moved.
- */
+/* Reads what has come, up to `most` bytes; writes what is to be sent. True: something moved. */
 bool proxy_end_read(struct proxy_end *end, size_t most);
 bool proxy_end_write(struct proxy_end *end);
 /* Its last words: a goodbye, or that something is wrong. Nothing is waited for. */

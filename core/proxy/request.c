@@ -70,6 +70,10 @@ static bool request_line(struct request_work *work, struct laz_http_text line)
         return request_refuse(work->request, 405, "CONNECT asks for a tunnel");
     if (laz_http_is(work->method, "trace"))
         return request_refuse(work->request, 405, "TRACE would show the credential");
+    if (laz_http_is(work->method, "head") && memcmp(work->method.text, "HEAD", 4) != 0)
+        return request_bad(work,
+                           "HEAD is not in capitals: servers differ on whether its answer has "
+                           "a body");
     if (memchr(work->target.text, '#', work->target.len))
         return request_bad(work, "the target of the request has a fragment");
     if (work->target.text[0] == '/' ||
@@ -262,6 +266,8 @@ static const char *request_path_wrong(struct laz_http_text path)
             return "the path of the request has an escape that is none";
         if (c == '\\' || c < 0x20 || c == 0x7f || (used == 1 && c > 0x7f))
             return "the path of the request has a backslash, or a byte that is not ASCII";
+        if (used == 3 && (c == 0xc0 || c == 0xc1))
+            return "the path of the request has an escape that is ASCII to some servers only";
         if (used == 3 && (c == '/' || c == '%'))
             return "the path of the request has an escaped slash or percent sign";
         if (c == '/' && i + 1 < path.len && path.text[i + 1] == '/')
@@ -468,7 +474,7 @@ static void request_target(const struct request_work *work, const struct proxy_c
     const struct laz_http_text path = laz_http_cut(&query, '?');
     const char *between = "?";
 
-    if (!by->query) {
+    if (!by->query || work->target.text[0] != '/') {
         laz_buf_append(out, work->target.text, work->target.len);
         return;
     }
@@ -501,7 +507,8 @@ static void request_add(const struct proxy_credential *by, struct laz_buf *out)
         laz_buf_append(&pair, by->secret, by->secret_len);
         laz_base64_encode(out, laz_buf_text(&pair), pair.len);
         out->failed |= pair.failed;
-        laz_wipe(pair.data, pair.len);
+        if (pair.data)
+            laz_wipe(pair.data, pair.len);
         laz_buf_fini(&pair);
     } else {
         laz_buf_append(out, by->secret, by->secret_len);
@@ -535,7 +542,7 @@ static void request_write(const struct request_work *work, struct laz_buf *out)
 static bool request_is_used(const struct request_work *work)
 {
     const struct proxy_credential *by = work->request->used;
-    bool shows = by->field || by->query;
+    bool shows = by->field || (by->query && work->target.text[0] == '/');
 
     for (size_t i = 0; i < work->n_fields; i++)
         shows |= by->placeholder && request_shows(work->fields[i].value, by->placeholder);
@@ -553,12 +560,13 @@ void proxy_request_judge(const struct proxy_credentials *own, const struct proxy
     *request = (struct proxy_request){.status = 0};
     for (size_t i = 0; i < own->n; i++)
         work.is_ruled |= own->items[i]->methods.n || own->items[i]->paths.n;
-    if (!request_line(&work, laz_http_line(&rest)) || !request_fields(&work, rest) ||
-        !request_conclude(&work) || !request_foreign(&work) || !request_choose(&work)) {
+    const bool has_line = request_line(&work, laz_http_line(&rest));
+    request->is_head = laz_http_is(work.method, "head"); /* of the host's own answer as well */
+    if (!has_line || !request_fields(&work, rest) || !request_conclude(&work) ||
+        !request_foreign(&work) || !request_choose(&work)) {
         request->used = NULL;
         return;
     }
-    request->is_head = laz_http_is(work.method, "head");
     request_write(&work, out);
     if (!request_is_used(&work))
         request->used = NULL;
@@ -571,6 +579,8 @@ const char *proxy_request_trailer(const struct proxy_credentials *own, const cha
     const char *why = laz_http_trailer(rest);
     const struct laz_http_text name = laz_http_cut(&rest, ':');
 
+    if (!why && request_is_override(name))
+        why = "a trailer says what belongs into the head";
     for (size_t i = 0; i < sizeof refused / sizeof *refused && !why; i++)
         if (request_is_same(name, refused[i]))
             why = "a trailer says what belongs into the head";

@@ -18,6 +18,7 @@
 
 #define TLS_HANDS  2
 #define TLS_SERVER "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%DISABLE_TLS13_COMPAT_MODE"
+#define TLS_NONE   16 /* records without bytes that are read in a row */
 #define TLS_KEPT   ((size_t)4 << 10)
 
 /* ---- threads --------------------------------------------------------------------------------- */
@@ -149,19 +150,24 @@ bool proxy_end_read(struct proxy_end *end, size_t most)
 {
     char record[PROXY_RECORD];
     bool moved = false;
+    unsigned none = 0;
 
-    while (end->is_open && !end->ended && !end->broken && end->in.len - end->taken < most) {
+    while (end->is_open && !end->ended && !end->broken &&
+           end->bytes.in.len - end->bytes.taken < most) {
         const ssize_t n = gnutls_record_recv(end->tls, record, sizeof record);
         if (n == GNUTLS_E_AGAIN)
             break;
-        if (n == GNUTLS_E_INTERRUPTED || (n < 0 && !gnutls_error_is_fatal((int)n)))
-            continue;
         moved = true;
+        if (n == GNUTLS_E_INTERRUPTED || n == GNUTLS_E_WARNING_ALERT_RECEIVED) {
+            if (++none == TLS_NONE)
+                break;
+            continue;
+        }
         if (n > 0) {
-            laz_buf_append(&end->in, record, (size_t)n);
-            end->broken |= end->in.failed;
+            laz_buf_append(&end->bytes.in, record, (size_t)n);
+            end->broken |= end->bytes.in.failed;
         } else {
-            end->ended = true;
+            end->ended = true; /* another handshake is not made either */
             end->was_cut = n != 0;
         }
     }
@@ -183,9 +189,9 @@ bool proxy_end_write(struct proxy_end *end)
 {
     bool moved = false;
 
-    while (end->is_open && !end->broken && end->sent < end->out.len) {
-        const size_t left = end->out.len - end->sent;
-        const ssize_t n = gnutls_record_send(end->tls, end->out.data + end->sent,
+    while (end->is_open && !end->broken && end->bytes.sent < end->bytes.out.len) {
+        const size_t left = end->bytes.out.len - end->bytes.sent;
+        const ssize_t n = gnutls_record_send(end->tls, end->bytes.out.data + end->bytes.sent,
                                              left < PROXY_RECORD ? left : PROXY_RECORD);
         if (n == GNUTLS_E_AGAIN)
             break;
@@ -195,11 +201,11 @@ bool proxy_end_write(struct proxy_end *end)
         if (n < 0)
             end->broken = true;
         else
-            end->sent += (size_t)n;
+            end->bytes.sent += (size_t)n;
     }
-    if (end->out.len && end->sent == end->out.len && end->out.data)
-        laz_wipe(end->out.data, end->out.len); /* a secret was in it */
-    end_empty(&end->out, &end->sent);
+    if (end->bytes.out.len && end->bytes.sent == end->bytes.out.len && end->bytes.out.data)
+        laz_wipe(end->bytes.out.data, end->bytes.out.len); /* a secret was in it */
+    end_empty(&end->bytes.out, &end->bytes.sent);
     return moved;
 }
 
@@ -222,8 +228,8 @@ void proxy_end_fini(struct proxy_end *end)
         gnutls_deinit(end->tls);
     end->tls = NULL;
     laz_os_close(&end->fd);
-    if (end->out.data)
-        laz_wipe(end->out.data, end->out.len);
-    laz_buf_fini(&end->out);
-    laz_buf_fini(&end->in);
+    if (end->bytes.out.data)
+        laz_wipe(end->bytes.out.data, end->bytes.out.len);
+    laz_buf_fini(&end->bytes.out);
+    laz_buf_fini(&end->bytes.in);
 }

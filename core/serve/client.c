@@ -33,13 +33,14 @@ static int64_t client_id_of(const char *line, size_t len)
     return id;
 }
 
-static void client_line(struct serve_client *client, const char *line, size_t len)
+static void client_line(struct serve_client *client, char *line, size_t len)
 {
     struct serve_message message;
     struct laz_error err = {0};
     enum serve_message_type type;
+    const int rc = serve_message_parse(line, len, &type, &message, &err);
 
-    if (serve_message_parse(line, len, &type, &message, &err) == 0) {
+    if (rc == 0) {
         serve_request(client, type, &message);
     } else if (type == SERVE_ANSWER) {
         serve_call_refuse(client, message.call, &err);
@@ -51,6 +52,8 @@ static void client_line(struct serve_client *client, const char *line, size_t le
             client->lines.is_ending = true;
         }
     }
+    if (message.credentials || rc) /* there may be values in it */
+        laz_lines_wipe(&client->lines, line, len);
     serve_message_fini(type, &message);
 }
 

@@ -96,6 +96,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
 
     if (rc)
         return rc;
+    struct laz_credential_list credentials;
     struct laz_network_list list;
     const struct laz_session_options options = {
         .size = sizeof options,
@@ -106,6 +107,7 @@ static int session_start(struct serve_session *session, struct laz_error *err)
         .n_tools = n,
         .network = serve_network_list(&session->first, &list),
         .identity = serve_client_identity(client),
+        .credentials = serve_credentials_list(&session->credentials, &credentials),
     };
     struct laz_session *opened = NULL;
     rc = laz_session_open(client->server->engine, &options, &opened, err);
@@ -134,6 +136,7 @@ static void session_free(struct serve_session *session)
     serve_tools_free(session->tools);
     serve_network_fini(&session->first);
     serve_network_fini(&session->network);
+    serve_credentials_fini(&session->credentials);
     serve_file_fini(&session->file);
     free(session->runtime);
     free(session);
@@ -190,6 +193,9 @@ static int session_asked(struct serve_client *client, const struct serve_message
     if (rc)
         return rc;
     rc = serve_network_read(client, &(*out)->first, message->network, message->network_len, err);
+    if (!rc)
+        rc = serve_credentials_read(client, &(*out)->credentials, message->credentials,
+                                    message->credentials_len, err);
     if (!rc && message->tools)
         rc = serve_tools_read(client->server, message->tools, message->tools_len, &(*out)->tools,
                               err);
@@ -224,6 +230,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
 
     if (rc)
         return rc;
+    struct laz_credential_list credentials;
     struct laz_network_list list;
     const struct laz_pool_options options = {
         .size = sizeof options,
@@ -234,6 +241,7 @@ static int pool_start(struct serve_session *pool, struct laz_error *err)
         .n_tools = n,
         .network = serve_network_list(&pool->first, &list),
         .identity = serve_client_identity(pool->client),
+        .credentials = serve_credentials_list(&pool->credentials, &credentials),
     };
     rc = laz_pool_new(pool->client->server->engine, &options, &pool->pool, err);
     free(tools);
@@ -523,26 +531,45 @@ static int request_take(struct serve_client *client, const struct serve_message 
     return rc;
 }
 
+/* What is of a fresh session alone. */
+static int request_check_place(const struct serve_request *request,
+                               const struct serve_message *message, struct laz_error *err)
+{
+    if (request->in && message->network)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "'network' is of a fresh session; 'set_network' changes that of an "
+                             "open one");
+    if (request->in && message->credentials)
+        return laz_error_set(err, LAZ_EINVAL, 0,
+                             "'credentials' are of a fresh session; those of an open one are the "
+                             "ones that it was opened with");
+    return 0;
+}
+
 /* Begins it, or leaves nothing of it but the request. */
 static int request_begin(struct serve_request *request, const struct serve_message *message,
                          const struct serve_files *files, struct laz_error *err)
 {
     struct laz_trace trace;
     const struct laz_execute_options options = request_options(request, message, files, &trace);
+    struct serve_credentials credentials = {.is_given = false};
     struct serve_network network = {.is_given = false};
     struct laz_session_options fresh = {0};
+    struct laz_credential_list credential_list;
     struct laz_network_list list;
     struct laz_place place;
-    int rc = request->in && message->network
-                 ? laz_error_set(err, LAZ_EINVAL, 0,
-                                 "'network' is of a fresh session; 'set_network' changes that of "
-                                 "an open one")
-                 : request_place(request, message, &fresh, &place, err);
+    int rc = request_check_place(request, message, err);
 
+    if (!rc)
+        rc = request_place(request, message, &fresh, &place, err);
     if (!rc)
         rc = serve_network_read(request->client, &network, message->network, message->network_len,
                                 err);
+    if (!rc)
+        rc = serve_credentials_read(request->client, &credentials, message->credentials,
+                                    message->credentials_len, err);
     fresh.network = serve_network_list(&network, &list);
+    fresh.credentials = serve_credentials_list(&credentials, &credential_list);
     const struct laz_job_asked asked = {
         LAZ_JOB_OF(message->source, message->source_len, &options, request_done, request),
         .asked = message->check ? LAZ_ASKED_CHECK : LAZ_ASKED_EXECUTE,
@@ -551,6 +578,7 @@ static int request_begin(struct serve_request *request, const struct serve_messa
     if (!rc)
         rc = laz_job_ask(&asked, &place, &request->job, err);
     serve_network_fini(&network);
+    serve_credentials_fini(&credentials);
     free((void *)(uintptr_t)fresh.tools);
     return rc;
 }

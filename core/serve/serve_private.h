@@ -27,13 +27,14 @@ struct laz_worker; /* cluster/cluster.h */
 #define SERVE_CLIENTS 64 /* of this user, of all engines */
 
 /* Bounds of one client. */
-#define SERVE_REQUESTS 1024              /* executions that were not answered */
-#define SERVE_FILES    64                /* of an execution */
-#define SERVE_LIST     ((size_t)1 << 20) /* bytes of a list of tools */
-#define SERVE_N_TOOLS  1000              /* tools of a client, and of one of its sessions */
-#define SERVE_LISTS    64                /* lists of tools for all sessions of a client */
-#define SERVE_QUIET    ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
-#define SERVE_UNREAD   ((size_t)256 << 20) /* bytes unread: the client is given up */
+#define SERVE_REQUESTS    1024              /* executions that were not answered */
+#define SERVE_FILES       64                /* of an execution */
+#define SERVE_CREDENTIALS 64                /* of a session */
+#define SERVE_LIST        ((size_t)1 << 20) /* bytes of a list of tools */
+#define SERVE_N_TOOLS     1000              /* tools of a client, and of one of its sessions */
+#define SERVE_LISTS       64                /* lists of tools for all sessions of a client */
+#define SERVE_QUIET       ((size_t)8 << 20) /* bytes unread: no requests are read, output is dropped */
+#define SERVE_UNREAD      ((size_t)256 << 20) /* bytes unread: the client is given up */
 /* The same of all connections of an identity together: the one that grows is given up, if it has a
  * part in it that is worth to be taken. */
 #define SERVE_UNREAD_OF_ONE SERVE_UNREAD
@@ -51,6 +52,12 @@ struct serve_network {
     bool is_given; /* false: that of the settings */
 };
 
+/* Credentials of a client: names, and JSON objects with values. */
+struct serve_credentials {
+    struct laz_strv items;
+    bool is_given; /* false: those of the settings */
+};
+
 /* A session, or a pool, of a client. */
 struct serve_session {
     struct serve_session *next;
@@ -62,11 +69,12 @@ struct serve_session {
     char *runtime; /* this and the next ones: for a restart */
     bool warm;
     struct serve_network first, network; /* with which it was opened; that was set last */
-    struct serve_tool_set *tools;        /* of its own; NULL: none */
-    struct serve_request *running;       /* in a session */
-    struct serve_file {                  /* of which more parts are to come */
-        char *name;                      /* NULL: there is none */
-        int64_t parts;                   /* that have come */
+    struct serve_credentials credentials;
+    struct serve_tool_set *tools;  /* of its own; NULL: none */
+    struct serve_request *running; /* in a session */
+    struct serve_file {            /* of which more parts are to come */
+        char *name;                /* NULL: there is none */
+        int64_t parts;             /* that have come */
         struct laz_buf content;
     } file;
 };
@@ -323,6 +331,19 @@ const struct laz_network_list *serve_network_list(const struct serve_network *ne
 /* As laz_session_set_network, where one is given. */
 int serve_network_set(struct laz_session *session, const struct serve_network *network,
                       struct laz_error *err);
+
+/* ---- credentials.c ----------------------------------------------------------------------------
+ */
+
+/* Takes a JSON list (NULL: none is given) into *credentials, which nothing is in. Errors, without a
+ * value: LAZ_EINVAL, LAZ_EREFUSED (of another machine: more than a name), LAZ_ENOMEM. */
+int serve_credentials_read(const struct serve_client *client, struct serve_credentials *credentials,
+                           const char *json, size_t len, struct laz_error *err);
+void serve_credentials_fini(struct serve_credentials *credentials); /* overwrites them */
+/* For the options of a session, filled in *list; NULL: none is given. */
+const struct laz_credential_list *
+serve_credentials_list(const struct serve_credentials *credentials,
+                       struct laz_credential_list *list);
 
 /* ---- answers.c: handlers of an execution, whose `user` is its request --------------------------
  */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "session/audit_events.h"
 #include "session/result.h"
+#include "session/session_credentials.h"
 #include "session/session_network.h"
 #include "advice/sanitize.h"
 
@@ -99,8 +100,10 @@ static void execution_take_word(struct laz_execution *execution, const struct la
         laz_strv_add(&result->warnings, said->warnings.items[i]);
     for (size_t i = 0; i < said->denials.n; i++)
         laz_strv_add(&result->denials, said->denials.items[i]);
+    laz_session_tell_far_credentials(execution->session, said, result);
     execution->out_of_memory |= result->warnings.failed || result->denials.failed ||
-                                said->warnings.failed || said->denials.failed;
+                                result->credentials.failed || said->warnings.failed ||
+                                said->denials.failed;
     if (!said->has_verdict)
         return;
     j->replace = !said->is_kept;

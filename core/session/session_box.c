@@ -390,6 +390,7 @@ static int session_go_far(struct laz_session *session, const struct laz_box_owne
         .is_far = true,
         .tools = laz_buf_text(&tools),
         .network = laz_buf_text(&network),
+        .credentials = session->has_far_credentials ? &session->far_credentials : NULL,
     };
     int rc = tools.failed || network.failed
                  ? laz_error_nomem(err)

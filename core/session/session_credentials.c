@@ -11,8 +11,10 @@
 #include "session/audit_events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define CREDENTIALS_TOLD 64
+#define CREDENTIALS_FAR  64 /* names for a worker */
 
 int laz_sessions_begin_credentials(struct laz_session_shared *shared, struct laz_error *err)
 {
@@ -25,7 +27,10 @@ int laz_sessions_begin_credentials(struct laz_session_shared *shared, struct laz
         .directory = shared->boxes->directory,
     };
 
-    return laz_credentials_new(&of, &shared->credentials, err);
+    const int rc = laz_credentials_new(&of, &shared->credentials, err);
+    if (!rc && of.values->session.where == LAZ_WHERE_CLUSTER && of.values->network.credentials.n)
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s", LAZ_CREDENTIALS_FAR);
+    return rc;
 }
 
 void laz_sessions_end_credentials(struct laz_session_shared *shared)
@@ -38,15 +43,21 @@ void laz_sessions_end_credentials(struct laz_session_shared *shared)
 
 /* ---- of a session ---------------------------------------------------------------------------- */
 
-/* Its worker has those that the names are of. */
+/* Its worker has those that the names are of. A value is not sent there. */
 static int credentials_take_far(struct laz_session *session, const char *const *items, size_t n,
                                 struct laz_error *err)
 {
+    if (n > CREDENTIALS_FAR)
+        return laz_error_set(err, LAZ_EINVAL, 0, "credentials: a session can have %d",
+                             CREDENTIALS_FAR);
     for (size_t i = 0; i < n; i++) {
-        if (!items[i] || items[i][0] == '{')
+        if (!items[i])
+            return laz_error_null(err, "a credential");
+        if (items[i][0] == '{')
             return laz_error_set(err, LAZ_EINVAL, 0,
-                                 "credentials: a session on another machine has those of its "
-                                 "worker, by their names");
+                                 "credentials[%zu]: a session on another machine has those of its "
+                                 "worker, by their names",
+                                 i);
         laz_strv_add(&session->far_credentials, items[i]);
     }
     session->has_far_credentials = true;
@@ -154,4 +165,15 @@ void laz_session_tell_credentials(struct laz_session *session, struct laz_result
         laz_buf_fini(&json);
     }
     laz_credential_set_forget_uses(session->credentials);
+}
+
+void laz_session_tell_far_credentials(struct laz_session *session, const struct laz_box_said *said,
+                                      struct laz_result *result)
+{
+    for (size_t i = 0; i < said->credentials.n; i++) {
+        const char *json = said->credentials.items[i];
+        laz_audit_credential(session, json, strlen(json));
+        laz_strv_add(&result->credentials, json);
+    }
+    result->credentials.failed |= said->credentials.failed;
 }

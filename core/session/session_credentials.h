@@ -23,5 +23,8 @@ void laz_session_catch_up_credentials(struct laz_session *session);
 /* How often each was used becomes a part of the result (NULL: no result will tell it), and is
  * recorded. */
 void laz_session_tell_credentials(struct laz_session *session, struct laz_result *result);
+/* The same of those that the worker of a session on another machine says it has used. */
+void laz_session_tell_far_credentials(struct laz_session *session, const struct laz_box_said *said,
+                                      struct laz_result *result);
 
 #endif

@@ -42,8 +42,8 @@ class Row:
     def missing(self):
         """The first program that it needs and that is not installed."""
         for name in self.needs:
-            if name == "pip":
-                there = subprocess.run(["python3", "-c", "import " + name], check=False,
+            if name == "pip" or name.startswith("python:"):
+                there = subprocess.run(["python3", "-c", "import " + name.rpartition(":")[2]], check=False,
                                        stderr=subprocess.DEVNULL).returncode == 0
             elif name.startswith("r:"):
                 there = subprocess.run(["Rscript", "-e", "loadNamespace('%s')" % name[2:]], check=False,

@@ -7,6 +7,7 @@ There every address leads to the servers of servers.py, on the ports that such s
 among those of the system, and there is a user `tester`. So a program runs there unchanged, with ordinary names;
 and what a sandbox must refuse can be shown to succeed without one.
 
+With `own` among the servers the ports of TLS, 443 and 8443, are left to servers that COMMAND starts.
 COMMAND finds in $LAZARET_WORLD the path of a JSON file: what servers.py says of itself."""
 
 import json
@@ -20,6 +21,7 @@ import servers
 
 PORTS = {"https": 443, "https2": 8443, "http": 80, "echo": 9000, "host": 9002, "unlisted": 9003, "full": 9004,
          "udp": 9001, "quic": 443, "dns": 53, "ssh": 22, "postgres": 5432, "git": 0}
+LEFT = ("https", "https2") # to COMMAND, with "own"
 ADDED = {"ssh": "sshd", "postgres": "postgres", "git": "git"}
 
 
@@ -81,6 +83,8 @@ def lazaret_of(path):
 
 
 def installed(name):
+    if name == "own":
+        return True
     if name == "ssh":
         return any(os.path.exists(path) for path in ("/usr/sbin/sshd", "/usr/local/sbin/sshd"))
     if name == "postgres":
@@ -99,7 +103,8 @@ def inside(directory, added, command):
     covered("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n", etc)
     user = "tester:x:%d:%d::%s:/bin/sh\n" % (servers.TESTER, servers.TESTER, directory)
     covered("/etc/passwd", user + read("/etc/passwd"), etc)
-    wanted = {name: PORTS[name] for name in (*servers.Servers.ALWAYS, "quic", *added)}
+    kept = [name for name in servers.Servers.ALWAYS if "own" not in added or name not in LEFT]
+    wanted = {name: PORTS[name] for name in (*kept, "quic", *added) if name != "own"}
     process = subprocess.Popen(
         [sys.executable, servers.__file__, os.path.join(directory, "servers"),
          *("%s=%d" % item for item in wanted.items())], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -13,6 +13,7 @@ import subprocess
 import threading
 import urllib.request
 
+import credential_server
 from cluster_bus import HANG, Bus, Caller, Process, check, lazaret, main, output, verdict
 
 
@@ -225,6 +226,64 @@ def far():
     check("nobody", verdict(result) == "setup_failed" and "no worker" in str(result), result)
     late.process.stdin.close()
     check("end", late.rest()[1] == 0)
+
+
+def named():
+    """Credentials of a session on a worker are those of its settings, by their names; no value goes there."""
+    bus = Bus("named")
+    tokens = credential_server.Tokens(bus.directory)
+    for name in ("one", "two"):
+        with open(f"{bus.directory}/{name}.token", "w") as file:
+            file.write(tokens.token(name))
+        os.chmod(f"{bus.directory}/{name}.token", 0o600)
+    settings = f"{bus.directory}/lazaret.toml"
+    with open(settings) as file:
+        both = file.read().partition("[[tools]]")[0]
+    with open(settings, "a") as file:
+        file.write(tokens.network() + tokens.credential("one", f'{{ file = "{bus.directory}/one.token" }}') +
+                   tokens.credential("two", f'{{ file = "{bus.directory}/two.token" }}'))
+    worker = bus.worker()
+    config, log = f"{bus.directory}/caller.toml", f"{bus.directory}/audit.log"
+    with open(config, "w") as file:
+        file.write(f'session.where = "cluster"\naudit.file = "{log}"\n{both}'
+                   f'[network]\nallow = ["{tokens.rule}"]\n' +
+                   tokens.credential("three", '{ env = "NO_SUCH_VARIABLE" }'))
+    caller = Caller([lazaret, "serve", "--config", config])
+    check("hello", caller.get()["type"] == "hello")
+    check("warning", caller.said("network.credential has no effect .* configuration of the workers"))
+    for given, said in ((["two"], "welcome two"), (["one"], "welcome one"), ([], "who are you")):
+        session = caller.ask("open", runtime="python", credentials=given)["session"]
+        result = caller.run(tokens.code(verifies=bool(given)), session=session)["result"]
+        check(f"named {given}", result["value"] == said and
+              [(one["name"], one["host"], one["count"]) for one in result["credentials"]] ==
+              [(name, credential_server.NAME, 1) for name in given], result)
+        result = caller.run("1", session=session)["result"]
+        check("once", result["credentials"] == [], result)
+        caller.ask("close", session=session)
+    result = caller.run(tokens.code())["result"]
+    check("all", result["value"].startswith("welcome ") and len(result["credentials"]) == 1, result)
+    secret = tokens.token("of the caller")
+    answer = caller.ask("open", credentials=["one", {
+        "host": tokens.host, "header": "Authorization: Bearer {secret}", "secret": {"value": secret}}])
+    check("value", answer["type"] == "failed" and "credentials[1]: " in answer["message"] and
+          secret not in answer["message"], answer)
+    for name in (secret, "three"):  # "three" is one of the caller's own settings
+        session = caller.ask("open", runtime="python", credentials=["one", name])["session"]
+        result = caller.run("1", session=session)
+        check("unknown", verdict(result) == "setup_failed" and "credentials[1]: " in str(result) and
+              secret not in str(result), result)
+    plan = subprocess.run([lazaret, "config", "--check", "--config", config], capture_output=True, text=True,
+                          timeout=HANG)
+    check("settings", plan.returncode == 0 and "configuration of the workers" in plan.stderr, plan)
+    caller.process.stdin.close()
+    check("end", caller.rest()[1] == 0)
+    check("status", worker.end() == 143)
+    with open(log) as file:
+        text = file.read()
+    used = [record["credential"] for record in map(json.loads, text.splitlines())
+            if record["event"] == "credential_used"]
+    check("audit", [one["name"] for one in used[:2]] == ["two", "one"] and len(used) == 3 and secret not in text, used)
+    check("log", not any(secret in line for line in worker.lines + caller.lines if line))
 
 
 def lost():

@@ -37,6 +37,7 @@ fi
 # Most of what a part does is to wait for leases and heartbeats.
 use() { part use; }
 far() { part far; }
+named() { part named; }
 lost() { part lost; }
 paused() { part paused; }
 gone() { part gone; }
@@ -47,5 +48,5 @@ tenants() { part tenants; }
 forged() { part forged; }
 hostile() { part hostile; }
 mistakes() { part wrong; }
-side_by_side use far lost gone restart drain leaving tenants forged hostile mistakes paused
+side_by_side use far named lost gone restart drain leaving tenants forged hostile mistakes paused
 finish

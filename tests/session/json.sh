@@ -88,6 +88,8 @@ prints tools 0 '' tools --json --config right.toml --format lua
 prints tools 2 '||||unknown format' tools --json --format cobol
 prints plan 0 '' plan --json --backend none --set 'sandbox.require=[]' --runtime lua
 prints plan 0 '' plan --json --backend bwrap --allow a.example --runtime lua
+prints plan 0 '' plan --json --backend bwrap --allow a.example --runtime lua --set \
+    'network.credential=[{ host = "a.example", header = "A: {secret}", secret = { env = "NO_SUCH" }, placeholder = { env = "B" } }]'
 prints plan 126 '|||sandbox.require|does not enforce' plan --json --backend none --runtime lua
 prints plan 2 '||||nix' plan --json --backend nix
 prints version 0 '' version --json

@@ -19,6 +19,8 @@ import sys
 import threading
 import time
 
+import credential_server
+
 HANG = 600
 failures = 0
 
@@ -392,7 +394,7 @@ def widen():
                         {"programs": "any"}, {"env": {"A": "1"}}, {"secrets": ["x"]},
                         {"audit": "/dev/null"}, {"interpreter": "/bin/sh"},
                         {"limits": {"memory": "unlimited"}}, {"uid": 0},
-                        {"pre_execute_hook": ["/bin/true"]}, {"credentials": ["x"]}):
+                        {"pre_execute_hook": ["/bin/true"]}):
             result = client.run(f"import os\ntry:\n    open({secret!r})\n    print('read')\n"
                                 "except OSError:\n    print('no')\nprint(os.environ.get('A'))",
                                 **members)
@@ -410,6 +412,49 @@ def widen():
             answer = client.run("print(input())", input=name)
             check(f"input {name}", answer["type"] == "failed" or
                   verdict(answer) != "ok", answer)
+
+
+def credentials():
+    """A client of another machine names credentials of the server, and gives no values, files or commands."""
+    tokens = credential_server.Tokens(work)
+    for name in ("one", "two"):
+        with open(f"{work}/{name}.token", "w") as file:
+            file.write(tokens.token(name))
+        os.chmod(f"{work}/{name}.token", 0o600)
+    with open(f"{work}/server.toml", "a") as file:
+        file.write(tokens.network() + tokens.credential("one", f'{{ file = "{work}/one.token" }}') +
+                   tokens.credential("two", f'{{ file = "{work}/two.token" }}'))
+    secret = tokens.token("of the client")
+    own = {"host": tokens.host, "header": "Authorization: Bearer {secret}"}
+    log = f"{work}/audit.log"
+    with Server([f'audit.file="{log}"']) as server, Client(server, cert="bob") as client:
+        client.get()
+        for given, said in ((["two"], "welcome two"), (["one"], "welcome one"), ([], "who are you")):
+            session = client.ask("open", runtime="python", credentials=given)["session"]
+            result = client.run(tokens.code(verifies=bool(given)), session=session)["result"]
+            check(f"named {given}", result["value"] == said and
+                  [one["name"] for one in result["credentials"]] == given, result)
+            client.ask("close", session=session)
+        result = client.run(tokens.code(), credentials=["two"])["result"]
+        check("once", result["value"] == "welcome two", result)
+        for what, given, code, words in (
+                ("value", {**own, "secret": {"value": secret}}, "LAZ_EREFUSED", "names credentials of the server"),
+                ("file", {**own, "secret": {"file": "/etc/shadow"}}, "LAZ_EREFUSED", "names credentials"),
+                ("command", {**own, "secret": {"command": ["/bin/id"]}}, "LAZ_EREFUSED", "names credentials"),
+                ("text", json.dumps({**own, "secret": {"value": secret}}), "LAZ_EINVAL", "not the name of one"),
+                ("unknown", secret, "LAZ_EINVAL", "none of this name")):
+            for type_, more in (("open", {}), ("open_pool", {"members": 1}), ("execute", {"code": "1"})):
+                answer = client.ask(type_, credentials=["two", given], **more)
+                text = json.dumps(answer)
+                check(f"refused: {what} {type_}", words in text and "credentials[1]: " in text and secret not in text
+                      and (answer.get("code") == code or verdict(answer) == "setup_failed"), answer)
+        client.close()
+        check("log", server.said("bob has disconnected") and not any(secret in line for line in server.lines if line))
+    with open(log) as file:
+        text = file.read()
+    used = [record["credential"]["name"] for record in map(json.loads, text.splitlines())
+            if record["event"] == "credential_used"]
+    check("audit", used == ["two", "one", "two"] and secret not in text, used)
 
 
 def approvals():

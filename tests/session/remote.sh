@@ -100,6 +100,7 @@ chain() { part chain; }
 renew() { part renew; }
 lost() { part lost; }
 widen() { part widen; }
+credentials() { part credentials; }
 approvals() { part approvals; }
 limits() { part limits; }
 hostile() { part hostile; }
@@ -108,7 +109,7 @@ bridge() { part bridge; }
 mistakes() { part wrong; }
 tokens() { part tokens; }
 side_by_side who expiry chain renew lost widen approvals limits
-side_by_side hostile idle bridge mistakes tokens
+side_by_side hostile idle bridge mistakes tokens credentials
 slow() { part slow; }
 flood() { part flood; }
 burst() {

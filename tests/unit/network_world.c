@@ -464,7 +464,7 @@ static void world_hold(struct world *world)
 
 static void world_start_network(struct world *world)
 {
-    const struct laz_network_owner owner = {world, world_denied_one};
+    const struct laz_network_owner owner = {.user = world, .denied = world_denied_one};
     struct laz_os_network_of of = {.uid = LAZ_SPAWN_SAME_ID};
     struct laz_os_network sockets = LAZ_OS_NETWORK_NONE;
     uint16_t ports[LAZ_OS_NETWORK_PORTS];

@@ -600,7 +600,7 @@ static void a_result_is_one_json_object(void)
         "\"output\":[{\"stream\":\"stdout\",\"text\":\"x\xef\xbf\xbd\\n\"}],"
         "\"truncated\":false,"
         "\"error\":{\"kind\":\"blocked\",\"message\":\"no \\\"quotes\\\"\\n\",\"traceback\":[]},"
-        "\"warnings\":[],\"denials\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{"
+        "\"warnings\":[],\"denials\":[],\"credentials\":[],\"artifacts\":[],\"artifacts_lost\":[],\"verdict\":{"
         "\"reason\":"
         "\"blocked\","
         "\"detail\":\"no \\\"quotes\\\"\\n\",\"evidence\":{}},\"replaced\":null,\"kept\":false,"

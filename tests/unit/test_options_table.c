@@ -145,7 +145,7 @@ static void each_member_of_a_header_has_a_row(void)
     char *text = headers_text();
 
     tables_find();
-    CU_ASSERT_EQUAL(tables.n, 8);
+    CU_ASSERT_EQUAL(tables.n, 9);
     for (size_t i = 0; i < tables.n; i++)
         check_header(text, tables.items[i]);
     free(text);
@@ -277,11 +277,12 @@ static const char *const remote[][2] = {
                             "n_files invisible max_code_length native input "},
     {"laz_trace", " parent state "},
     {"laz_file", " name data data_len "},
-    {"laz_session_options", " runtime warm tools n_tools network "},
+    {"laz_session_options", " runtime warm tools n_tools network credentials "},
     {"laz_network_list", " allow n "},
+    {"laz_credential_list", " items n "},
     {"laz_session_tool", " tool "},
     {"laz_tool", " name description parameters timeout_ms max_concurrent approve returns native "},
-    {"laz_pool_options", " runtime members tools n_tools network "},
+    {"laz_pool_options", " runtime members tools n_tools network credentials "},
 };
 
 static const char *remote_names(const char *type)

@@ -28,6 +28,22 @@ class Async(LiveTest):
 
         self.run_it(main())
 
+    def test_credentials_are_of_a_session_and_a_pool(self) -> None:
+        mine = {"host": "a.example", "header": "Authorization: Bearer {secret}",
+                "secret": {"value": "ghp_0123456789"}, "placeholder": {"env": "API_TOKEN"}}
+        code = "import os\nos.environ.get('API_TOKEN')"
+        server = self.server_with(sandbox__backend="bwrap")
+
+        async def main() -> None:
+            async with lazaret.AsyncSession(network=["a.example"], credentials=[mine],
+                                            server=server) as session:
+                self.assertRegex((await session.execute(code)).value, "^ghp_")
+            async with lazaret.AsyncPool(size=1, network=["a.example"], credentials=[],
+                                         server=server) as pool:
+                self.assertIsNone((await pool.execute(code)).value)
+
+        self.run_it(main())
+
     def test_cancelled_task_ends_the_code(self) -> None:
         async def main() -> None:
             started, tool_ended = asyncio.Event(), asyncio.Event()

@@ -4,6 +4,7 @@
 import datetime
 import logging
 import os
+import secrets
 import signal
 import tempfile
 import threading
@@ -50,6 +51,36 @@ class Results(LiveTest):
                          ["198.18", None])
         with lazaret.Pool(size=1, network=["b.example"], server=server) as pool:
             self.assertEqual(pool.execute(code).value, [None, "198.18"])
+
+    def test_credentials_are_of_a_session(self) -> None:
+        value, code = "ghp_" + secrets.token_hex(18), "import os\nos.environ.get('API_TOKEN')"
+        mine = {"host": "a.example", "header": "Authorization: Bearer {secret}",
+                "secret": {"value": value}, "placeholder": {"env": "API_TOKEN"}}
+        rules = ["https://a.example"]
+        server = self.server_with(sandbox__backend="bwrap")
+
+        def is_placeholder(result: lazaret.Result) -> None:
+            self.assertRegex(result.value, "^ghp_")  # of the same shape, and another one
+            self.assertNotIn(value, repr(result) + repr(result.raw))
+            self.assertEqual(result.credentials, [])
+
+        with lazaret.Session(network=rules, credentials=[mine], server=server) as session:
+            is_placeholder(session.execute(code))
+            self.assertNotIn(value, repr(session) + repr(session.describe()))
+        with lazaret.Session(network=rules, credentials=[], server=server) as session:
+            self.assertIsNone(session.execute(code).value)
+        with lazaret.Pool(size=1, network=rules, credentials=[mine], server=server) as pool:
+            is_placeholder(pool.execute(code))
+        is_placeholder(lazaret.execute(code, network=rules, credentials=[mine], server=server))
+        for wrong in (value, {**mine, "secret": {"file": value}}, {**mine, "x": value}):
+            with self.assertRaisesRegex(lazaret.SetupFailed, r"credentials\[1\]") as caught:
+                lazaret.Session(network=rules, credentials=[mine, wrong], server=server)
+            self.assertNotIn(value, repr(caught.exception) + repr(caught.exception.__cause__))
+        for given in (value, mine, [7]):
+            with self.assertRaises(TypeError) as refused:
+                lazaret.Session(network=rules, credentials=given,  # type: ignore[arg-type]
+                                server=server)
+            self.assertNotIn(value, repr(refused.exception))
 
     def test_error_of_code_has_line_and_traceback(self) -> None:
         with self.assertRaises(lazaret.ExecutionError) as caught:

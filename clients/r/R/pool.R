@@ -4,7 +4,7 @@
 lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL,
                          approve = NULL, limits = NULL, verbose = FALSE, audit_log = NULL,
                          max_executions = NULL, pre_execute_hook = NULL,
-                         sanitize_errors = FALSE, network = NULL) {
+                         sanitize_errors = FALSE, network = NULL, credentials = NULL) {
     check_handler(approve, "approve")
     rules <- new_rules(max_executions, pre_execute_hook, verbose)
     settings <- own_settings(limits, audit_log, sanitize_errors, server)
@@ -18,6 +18,8 @@ lazaret_pool <- function(runtime = "r", size = 4L, tools = list(), server = NULL
     answer <- open_on(server, c(type = "\"open_pool\"",
                                 runtime = if (!is.null(runtime)) json_text(runtime),
                                 network = if (!is.null(network)) network_json(network),
+                                credentials = if (!is.null(credentials))
+                                    credentials_json(credentials),
                                 tools = if (length(made))
                                     json_array(vapply(made, declaration_of, "",
                                                       is_native(runtime))),

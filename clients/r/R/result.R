@@ -54,6 +54,7 @@ new_result <- function(raw, dropped = 0, artifacts = list()) {
             list(name = lost$name, bytes = as.numeric(lost$bytes), why = lost$why)
         }),
         denials = raw$denials %||% list(),
+        credentials = raw$credentials %||% list(),
         replaced = raw$replaced,
         kept = isTRUE(raw$kept),
         session = raw$session,

@@ -39,6 +39,37 @@ network_json <- function(network) {
     }, ""))
 }
 
+# Credentials as JSON: names, or lists such as list(host = ..., secret = list(value = ...)). No
+# error has what is in one.
+credentials_json <- function(credentials) {
+    if (!is.character(credentials) && !(is.list(credentials) && is.null(names(credentials))))
+        fail_argument("`credentials` must be a vector of names, or a list of names and of lists")
+    json_array(vapply(as.list(credentials), function(one) {
+        if (is_text(one))
+            return(json_text(one))
+        if (!is.list(one) || is.null(names(one)))
+            fail_argument("one of `credentials` must be a name or a list with names")
+        credential_json(one)
+    }, ""))
+}
+
+credential_json <- function(members) {
+    json <- vapply(names(members), function(name) {
+        value <- members[[name]]
+        if (is.list(value) && !is.null(names(value)))
+            credential_json(value)
+        else if (isTRUE(value) || isFALSE(value))
+            tolower(value)
+        else if (name %in% c("methods", "paths"))
+            json_array(vapply(as.character(value), json_text, "", USE.NAMES = FALSE))
+        else if (is_text(value))
+            json_text(value)
+        else
+            fail_argument("`", name, "` of a credential must be a text")
+    }, "")
+    paste0("{", paste(json_text(names(members)), json, sep = ":", collapse = ","), "}")
+}
+
 # What sessions and pools have in common: `state` has the server, and what is open there.
 new_state <- function(server, own, tools, approve, where, opened, rules) {
     state <- list2env(list(server = server, own = own, tools = tools, approve = approve,
@@ -89,7 +120,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
                             sandbox = TRUE, limits = NULL, verbose = FALSE, sandbox_strict = TRUE,
                             audit_log = NULL, max_executions = NULL, pre_execute_hook = NULL,
                             sanitize_errors = FALSE, approve = NULL, files = list(),
-                            network = NULL) {
+                            network = NULL, credentials = NULL) {
     check_sandbox(sandbox, sandbox_strict)
     check_handler(approve, "approve")
     rules <- new_rules(max_executions, pre_execute_hook, verbose)
@@ -104,6 +135,7 @@ lazaret_session <- function(tools = list(), runtime = "r", warm = TRUE, server =
     members <- c(type = "\"open\"", warm = if (warm) "true" else "false",
                  runtime = if (!is.null(runtime)) json_text(runtime),
                  network = if (!is.null(network)) network_json(network),
+                 credentials = if (!is.null(credentials)) credentials_json(credentials),
                  tools = if (length(made))
                      json_array(vapply(made, declaration_of, "", is_native(runtime))))
     server <- if (own) own_server(settings) else server_of(server)

@@ -63,6 +63,46 @@ test("a network list is of a session", {
     listed$close()
 })
 
+test("credentials are of a session", {
+    listed <- lazaret_server(settings = list(sandbox.backend = "bwrap"))
+    value <- paste0("ghp_", paste(sample(c(letters, 0:9), 36, TRUE), collapse = ""))
+    code <- "Sys.getenv('API_TOKEN')"
+    mine <- list(host = "a.example", header = "Authorization: Bearer {secret}",
+                 secret = list(value = value), placeholder = list(env = "API_TOKEN"),
+                 methods = "GET", paths = c("/v1/*", "/v2/*"), only = TRUE)
+    rules <- "https://a.example"
+    says <- function(x) paste(utils::capture.output({ print(x); utils::str(x) }), collapse = "\n")
+    is_placeholder <- function(r) { # of the same shape, and another one
+        check(startsWith(r$value, "ghp_"))
+        check(!grepl(value, says(r), fixed = TRUE))
+        same(r$credentials, list())
+    }
+    session <- Session$new(network = rules, credentials = list(mine), server = listed)
+    is_placeholder(session$execute_result(code))
+    check(!grepl(value, says(session), fixed = TRUE))
+    session$close()
+    session <- Session$new(network = rules, credentials = list(), server = listed)
+    same(as.vector(session$execute(code)), "")
+    session$close()
+    pool <- lazaret_pool(size = 1L, network = rules, credentials = list(mine), server = listed)
+    is_placeholder(pool$execute(code, result = TRUE))
+    pool$close()
+    is_placeholder(lazaret_execute(code, network = rules, credentials = list(mine), server = listed,
+                                   result = TRUE))
+    for (wrong in list(value, c(mine, x = value),
+                       utils::modifyList(mine, list(secret = list(value = NULL, file = value))))) {
+        e <- raised(Session$new(network = rules, credentials = list(mine, wrong), server = listed),
+                    "lazaret_setup_failed", "credentials\\[1\\]")
+        check(!grepl(value, says(e), fixed = TRUE))
+    }
+    for (given in list(mine, list(7), list(list(host = "a", secret = list(value = 7))))) {
+        e <- raised(Session$new(network = rules, credentials = given, server = listed),
+                    "lazaret_argument_error", "credential")
+        check(!grepl(value, says(e), fixed = TRUE))
+    }
+    listed$close()
+})
+
 test("verdicts are conditions with the result", with_session(function(s) {
     e <- raised(s$execute("cat('before\\n')\nstop('broken')"), "lazaret_execution_error",
                 "^broken$")

@@ -75,6 +75,8 @@ export class Result<Value = any> {
   /** Those that did not come as a whole, and are not artifacts. */
   readonly artifactsLost: LostArtifact[];
   readonly denials: Denial[];
+  /** Those that were used, for which host, and how often. */
+  readonly credentials: { name: string; host: string; count: number }[];
   /** Why the session lost its state before this execution. */
   readonly replaced: string | null;
   /** Does the session go on with all that its code has made? */
@@ -471,6 +473,26 @@ export interface Denial {
 /** What code may reach: "https://api.example.com", "db.example.com:5432", or a table of one. */
 export type NetworkRule = string | Record<string, unknown>;
 
+/**
+ * What code uses and does not see: the name of a credential of the server, or a table of
+ * `[[network.credential]]`, with the secret itself.
+ */
+export type Credential = string | {
+  host: string;
+  name?: string;
+  /** As "Authorization: Bearer {secret}"; this, `basic` or `query`, or a placeholder alone. */
+  header?: string;
+  basic?: { user: string };
+  query?: string | { name: string };
+  secret: { value: string };
+  methods?: readonly string[];
+  paths?: readonly string[];
+  only?: boolean;
+  /** A variable that has a worthless value of the same shape. */
+  placeholder?: { env: string };
+  echo?: 'allow' | 'refuse';
+};
+
 export interface SessionOptions extends RuleOptions, OwnServerOptions {
   /** The language, as "python", "r" or "lua"; null: as the configuration says. Absent: python. */
   runtime?: string | null;
@@ -480,6 +502,8 @@ export interface SessionOptions extends RuleOptions, OwnServerOptions {
   warm?: boolean;
   /** What code can reach by the network, in place of the server's list; empty: nothing. */
   network?: readonly NetworkRule[];
+  /** In place of those of the server, of which one of another machine takes names alone. */
+  credentials?: readonly Credential[];
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
   /** Where it runs; otherwise the default server. */
@@ -496,6 +520,7 @@ export interface PoolOptions extends RuleOptions, OwnServerOptions {
   tools?: Iterable<ToolLike>;
   /** What the code of each session can reach by the network, as in `SessionOptions`. */
   network?: readonly NetworkRule[];
+  credentials?: readonly Credential[];
   /** Without it the calls that need an approval are refused. */
   approve?: Approve;
   server?: Server;
@@ -598,6 +623,7 @@ OwnServerOptions & {
   runtime?: string | null;
   tools?: Iterable<ToolLike>;
   network?: readonly NetworkRule[];
+  credentials?: readonly Credential[];
   approve?: Approve;
   server?: Server;
 }): Promise<Result<Value>>;

@@ -25,6 +25,7 @@ export class Result {
     this.artifacts = artifacts;
     this.artifactsLost = raw.artifacts_lost ?? [];
     this.denials = raw.denials ?? [];
+    this.credentials = raw.credentials ?? [];
     this.replaced = raw.replaced ?? null;
     this.kept = Boolean(raw.kept);
     this.usage = raw.usage ?? {};

@@ -18,7 +18,7 @@ const DEFAULT_RUNTIME = 'python';
 /** Options besides those of every execution. */
 const EXECUTE_NAMES = ['output', 'onProgress'];
 const ONCE_NAMES = [...EXECUTE_NAMES, 'runtime', 'tools', 'approve', 'server', 'limits', 'auditLog',
-  'sanitizeErrors', 'maxExecutions', 'preExecuteHook', 'verbose', 'network'];
+  'sanitizeErrors', 'maxExecutions', 'preExecuteHook', 'verbose', 'network', 'credentials'];
 
 /** The member `runtime` of a message; null: as the configuration says. */
 function runtimeMember(runtime) {
@@ -45,6 +45,17 @@ function rulesOf(allow) {
 /** The member `network` of a message; undefined: that of the configuration. */
 function networkMember(network) {
   return network === undefined ? {} : { network: rulesOf(network) };
+}
+
+/** The member `credentials`, likewise. No error has what is in one. */
+function credentialsMember(credentials) {
+  if (credentials === undefined) return {};
+  const isOne = (one) => typeof one === 'string'
+    || (typeof one === 'object' && one !== null && !Array.isArray(one));
+  if (!Array.isArray(credentials) || !credentials.every(isOne)) {
+    throw new TypeError('credentials are an array of names and of objects');
+  }
+  return { credentials };
 }
 
 /** What is opened on a server, and is no longer used, must not keep its processes. */
@@ -279,7 +290,8 @@ async function admitted(rules, code, execution, { check = true, signal }, run) {
 export class Session extends Opened {
   /** @param {import('./index.js').SessionOptions} [options] */
   constructor({
-    runtime = DEFAULT_RUNTIME, tools = [], warm = true, files = {}, network, ...options
+    runtime = DEFAULT_RUNTIME, tools = [], warm = true, files = {}, network, credentials,
+    ...options
   } = {}) {
     const made = makeTools(tools);
     const message = {
@@ -288,6 +300,7 @@ export class Session extends Opened {
       ...runtimeMember(runtime),
       ...toolsMember(made),
       ...networkMember(network),
+      ...credentialsMember(credentials),
     };
     super(options, made, message, 'session');
     this._files = Object.entries(files);
@@ -382,10 +395,13 @@ export class Session extends Opened {
 /** Sessions that are kept ready; each execution gets a fresh one. All have the tools. */
 export class Pool extends Opened {
   /** @param {import('./index.js').PoolOptions} [options] */
-  constructor({ runtime = DEFAULT_RUNTIME, size, tools = [], network, ...options } = {}) {
+  constructor({
+    runtime = DEFAULT_RUNTIME, size, tools = [], network, credentials, ...options
+  } = {}) {
     const made = makeTools(tools);
     const message = {
       type: 'open_pool', ...runtimeMember(runtime), ...toolsMember(made), ...networkMember(network),
+      ...credentialsMember(credentials),
     };
     if (size !== undefined) message.members = count(size, 'size');
     super(options, made, message, 'pool');
@@ -420,7 +436,7 @@ async function executeOnce(execution, server, message, options) {
 
 /** Run code in a fresh session, which is closed afterwards. */
 export async function execute(code, options = {}) {
-  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, network } = options;
+  const { runtime = DEFAULT_RUNTIME, tools = [], approve, server, network, credentials } = options;
   checkNames(options, ONCE_NAMES);
   const made = makeTools(tools);
   if (made.size) {
@@ -432,7 +448,9 @@ export async function execute(code, options = {}) {
     }
   }
   const { consume, wanted } = consumerOf(options);
-  const place = { ...runtimeMember(runtime), ...networkMember(network) };
+  const place = {
+    ...runtimeMember(runtime), ...networkMember(network), ...credentialsMember(credentials),
+  };
   const message = executeMessage(code, place, options,
     { ...wanted, approve: Boolean(callback(approve, 'approve')) });
   filesOf(options); // wrong options are reported at once

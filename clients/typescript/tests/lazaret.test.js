@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 
 import * as lazaret from '../src/index.js';
 import { MIB, deferred, live, lua, serverFor, temporary } from './support.js';
@@ -44,6 +46,42 @@ test('a network list is of a session', live, async (t) => {
   const pool = await lazaret.Pool.open({ size: 1, network: ['b.example'], server });
   assert.deepEqual((await pool.execute(code)).value, [null, '198.18']);
   await pool.close();
+});
+
+test('credentials are of a session', live, async (t) => {
+  const server = serverFor(t, { 'sandbox.backend': 'bwrap' });
+  const value = `ghp_${randomBytes(18).toString('hex')}`;
+  const code = "import os\nos.environ.get('API_TOKEN')";
+  const mine = {
+    host: 'a.example', header: 'Authorization: Bearer {secret}', secret: { value },
+    placeholder: { env: 'API_TOKEN' },
+  };
+  const network = ['https://a.example'];
+  const says = (one) => inspect(one, { depth: 10, showHidden: true });
+  const isPlaceholder = (result) => {
+    assert.match(result.value, /^ghp_/); // of the same shape, and another one
+    assert.ok(!says(result).includes(value));
+    assert.deepEqual(result.credentials, []);
+  };
+  const session = await lazaret.Session.open({ network, credentials: [mine], server });
+  isPlaceholder(await session.execute(code));
+  await session.close();
+  const without = await lazaret.Session.open({ network, credentials: [], server });
+  assert.equal((await without.execute(code)).value, null);
+  await without.close();
+  const pool = await lazaret.Pool.open({ size: 1, network, credentials: [mine], server });
+  isPlaceholder(await pool.execute(code));
+  await pool.close();
+  isPlaceholder(await lazaret.execute(code, { network, credentials: [mine], server }));
+  for (const wrong of [value, { ...mine, secret: { file: value } }, { ...mine, x: value }]) {
+    const refused = await lazaret.Session.open({ network, credentials: [mine, wrong], server })
+      .then(() => null, (error) => error);
+    assert.match(refused?.message, /credentials\[1\]/);
+    assert.ok(!says(refused).includes(value));
+  }
+  for (const given of [value, mine, [7]]) {
+    assert.throws(() => new lazaret.Session({ network, credentials: given, server }), TypeError);
+  }
 });
 
 test('each failure is an error of its class', live, async (t) => {

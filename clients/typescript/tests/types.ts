@@ -66,6 +66,11 @@ export async function use(signal: AbortSignal): Promise<void> {
     onProgress: ({ wall_ms, tool_calls }) => console.log(wall_ms.toFixed(), tool_calls),
   });
   result.value.toFixed(1);
+  result.credentials.map(({ name, host, count }) => `${name} ${host} ${count.toFixed()}`);
+  const header = 'Authorization: Bearer {secret}';
+  await Session.open({ credentials: ['github', { host: 'a', header, secret: { value: 't' } }] });
+  // @ts-expect-error a file is one of the server
+  await Session.open({ credentials: [{ host: 'a', header, secret: { file: '/a' } }] });
   await session.putFile('in.csv', new Uint8Array(3));
   await session.putFile('in.csv', new URL('file:///in.csv'));
   await session.execute('1', { files: { 'in.csv': new Uint8Array(3) } });

@@ -83,6 +83,13 @@ void laz_os_inet_tune(int fd)
         (void)setsockopt(fd, rows[i].level, rows[i].name, &rows[i].value, sizeof rows[i].value);
 }
 
+void laz_os_inet_acknowledge(int fd)
+{
+    const int on = 1;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
+}
+
 int laz_os_inet_accept(int listener, struct laz_endpoint *wanted)
 {
     union inet_address address = {.any.sa_family = AF_UNSPEC};

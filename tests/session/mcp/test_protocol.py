@@ -5,8 +5,11 @@ import base64
 import json
 import os
 import sys
+import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import credential_server
 from client import META, MODERN, SLEEPS, VERSIONS, Client, run
 
 LAZARET, SCHEMAS, WORK = sys.argv[1:4]
@@ -784,6 +787,36 @@ def says_what_the_network_list_has(version):
     one.end()
 
 
+def says_where_the_host_authenticates(version):
+    with tempfile.TemporaryDirectory(dir=WORK) as directory:
+        tokens = credential_server.Tokens(directory)
+        with open(os.path.join(directory, "token"), "w", encoding="ascii") as file:
+            file.write(tokens.token("host"))
+        os.chmod(file.name, 0o600)
+        credentials = ['{ host = "%s", name = "ours", header = "Authorization: Bearer {secret}", ca = "%s", '
+                       'secret = { file = "%s" }, methods = ["GET"], paths = ["/v1/*"], '
+                       'placeholder = { env = "API_TOKEN" } }' % (tokens.host, tokens.ca, file.name)]
+        credentials += ['{ host = "%d.example.com", query = "key", secret = { env = "NO_SUCH_ONE" } }' % i
+                        for i in range(21)]
+        one = client(version, "--set", "sandbox.backend=bwrap", "--set", 'network.allow=["%s"]' % tokens.rule,
+                     "--set", 'network.hosts={ "%s" = "127.0.0.1" }' % credential_server.NAME,
+                     "--set", "network.credential=[%s]" % ", ".join(credentials))
+        told = one.result("tools/list")["tools"][0]["description"]
+        assert " Requests to %s (only GET /v1/*), 0.example.com, 1" % tokens.host in told, told
+        says = "18.example.com and 2 more are authenticated by the host: send no token; $API_TOKEN is a placeholder"
+        assert says in told, told
+        got = one.tool("execute", code=tokens.code(), runtime="python")["structuredContent"]
+        assert got["value"] == "welcome host", got
+        assert got["credentials"] == [{"name": "ours", "host": credential_server.NAME, "count": 1}], got
+        got = one.tool("execute", code="1", runtime="python")["structuredContent"]
+        assert "credentials" not in got, got
+        one.end()
+    one = share(version)
+    told = one.result("tools/list")["tools"][0]["description"]
+    give_back(one)
+    assert "authenticated" not in told, told
+
+
 def main():
     with open(CONFIG, "w", encoding="utf-8") as file:
         file.write(
@@ -822,7 +855,8 @@ approve = true
              ("declares_little", declares_little, ()),
              ("admits_what_code_may_change", admits_what_code_may_change, ()),
              ("says_what_a_sandbox_does_not_do", says_what_a_sandbox_does_not_do, (MODERN,)),
-             ("says_what_the_network_list_has", says_what_the_network_list_has, (MODERN,))]
+             ("says_what_the_network_list_has", says_what_the_network_list_has, (MODERN,)),
+             ("says_where_the_host_authenticates", says_where_the_host_authenticates, (MODERN,))]
     for version in VERSIONS:
         for case in (describes_itself, tells_what_there_is, refuses_what_is_wrong, executes,
                      keeps_sessions, moves_files, is_used_by_a_model,

@@ -30,7 +30,8 @@ from ._execution import (
 )
 from ._files import Data, Files, Input, add_files, parts_of, too_large, with_input
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._rules import Hook, Limits, Network, Rules, check_server, network_of, settings_of
+from ._rules import (Credentials, Hook, Limits, Network, Rules, check_server, network_of,
+                     settings_of)
 from ._server import FINAL, Message, Server, answer_of, default_server
 from ._session import ToolLike, open_pool, open_session
 from ._tools import Tool, make_tools
@@ -309,13 +310,14 @@ class AsyncSession(_AsyncOpened):
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
-                 network: Optional[Network] = None,
+                 network: Optional[Network] = None, credentials: Optional[Credentials] = None,
                  files: Optional[Files] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("session", open_session(runtime, made, warm, network), made, server, approve,
+        super().__init__("session", open_session(runtime, made, warm, network, credentials),
+                         made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self._files = dict(files or {})
@@ -423,12 +425,14 @@ class AsyncPool(_AsyncOpened):
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None, *,
-                 network: Optional[Network] = None, limits: Optional[Limits] = None,
+                 network: Optional[Network] = None, credentials: Optional[Credentials] = None,
+                 limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=True)
-        super().__init__("pool", open_pool(runtime, size, made, network), made, server, approve,
+        super().__init__("pool", open_pool(runtime, size, made, network, credentials),
+                         made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
 

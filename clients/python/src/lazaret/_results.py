@@ -49,6 +49,8 @@ class Result:
     denials: List[Any] = field(default_factory=list)  # what the sandbox has refused, if reported
     artifacts: List["Artifact"] = field(default_factory=list)  # files and figures of the code
     artifacts_lost: List[LostArtifact] = field(default_factory=list)  # those that are not whole
+    # those that were used: `name`, `host`, and `count`, how often
+    credentials: List[Any] = field(default_factory=list)
 
     @property
     def ok(self) -> bool:
@@ -92,6 +94,7 @@ class Result:
             artifacts=list(artifacts),
             artifacts_lost=[LostArtifact(lost["name"], lost["bytes"], lost["why"])
                             for lost in raw.get("artifacts_lost") or ()],
+            credentials=raw.get("credentials") or [],
         )
 
     def raise_for_verdict(self) -> None:

@@ -15,6 +15,7 @@ Limit = Union[int, float, str]
 Limits = Mapping[str, Limit]
 Hook = Callable[[str], Any]
 Network = Iterable[Union[str, Mapping[str, Any]]]
+Credentials = Iterable[Union[str, Mapping[str, Any]]]
 
 _NOTHING_RAN = frozenset(["blocked", "syntax_error", "setup_failed"])
 
@@ -32,6 +33,16 @@ def network_of(rules: Network) -> List[Any]:
     if isinstance(rules, (str, bytes, Mapping)):
         raise TypeError("a network list is a list of rules, such as [\"https://api.example.com\"]")
     return list(rules)
+
+
+def credentials_of(credentials: Credentials) -> List[Any]:
+    """Credentials, as messages have them. No error has what is in one."""
+    if isinstance(credentials, (str, bytes, Mapping)):
+        raise TypeError("credentials are a list of names and of dictionaries")
+    made = [dict(one) if isinstance(one, Mapping) else one for one in credentials]
+    if not all(isinstance(one, (str, dict)) for one in made):
+        raise TypeError("a credential is a name or a dictionary")
+    return made
 
 
 def settings_of(limits: Optional[Limits], audit_log: Union[str, "os.PathLike[str]", None],

@@ -26,7 +26,8 @@ from ._files import (
     with_input,
 )
 from ._results import LazaretError, RequestFailed, Result, SetupFailed
-from ._rules import Hook, Limits, Network, Rules, check_server, network_of, settings_of
+from ._rules import (Credentials, Hook, Limits, Network, Rules, check_server, credentials_of,
+                     network_of, settings_of)
 from ._server import Message, Server, default_server
 from ._tools import Tool, make_tools
 
@@ -34,11 +35,13 @@ ToolLike = Union[Tool, Callable[..., Any]]
 
 
 def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool,
-                 network: Optional[Network]) -> Message:
+                 network: Optional[Network], credentials: Optional[Credentials]) -> Message:
     """The message `open`."""
     message: Message = {"type": "open", "warm": warm}
     if network is not None:
         message["network"] = network_of(network)
+    if credentials is not None:
+        message["credentials"] = credentials_of(credentials)
     if runtime is not None:
         message["runtime"] = runtime
     if tools:
@@ -47,11 +50,13 @@ def open_session(runtime: Optional[str], tools: Mapping[str, Tool], warm: bool,
 
 
 def open_pool(runtime: Optional[str], size: Optional[int], tools: Mapping[str, Tool],
-              network: Optional[Network]) -> Message:
+              network: Optional[Network], credentials: Optional[Credentials]) -> Message:
     """The message `open_pool`."""
     message: Message = {"type": "open_pool"}
     if network is not None:
         message["network"] = network_of(network)
+    if credentials is not None:
+        message["credentials"] = credentials_of(credentials)
     if runtime is not None:
         message["runtime"] = runtime
     if tools:
@@ -160,6 +165,10 @@ class Session(_Opened):
     network: what code can reach by the network, in place of the server's list: rules such as
         "https://api.example.com", "db.example.com:5432", or {"host": "db.internal:5432", "to":
         ["10.0.0.0/8"]}; an empty list: nothing
+    credentials: what its requests are authenticated with, which code does not see, in place of
+        those of the server: their names, or {"host": "api.example.com", "header": "Authorization:
+        Bearer {secret}", "secret": {"value": token}}; an empty list: nothing. A server of another
+        machine takes names alone
     files: what `put_file` puts before the first code, by name
     limits: what the sandbox may use up, as {"cpu": 30, "memory": "1GiB"}: names of `[limits]`, with
         numbers or texts, math.inf for no limit. The others keep their defaults
@@ -176,13 +185,14 @@ class Session(_Opened):
     def __init__(self, runtime: Optional[str] = "python", tools: Iterable[ToolLike] = (),
                  server: Optional[Server] = None, warm: bool = True,
                  approve: Optional[ApproveCallback] = None, *,
-                 network: Optional[Network] = None,
+                 network: Optional[Network] = None, credentials: Optional[Credentials] = None,
                  files: Optional[Files] = None, limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        super().__init__("session", open_session(runtime, made, warm, network), made, server, approve,
+        super().__init__("session", open_session(runtime, made, warm, network, credentials),
+                         made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
@@ -340,12 +350,14 @@ class Pool(_Opened):
     def __init__(self, runtime: Optional[str] = "python", size: Optional[int] = None,
                  tools: Iterable[ToolLike] = (), server: Optional[Server] = None,
                  approve: Optional[ApproveCallback] = None, *,
-                 network: Optional[Network] = None, limits: Optional[Limits] = None,
+                 network: Optional[Network] = None, credentials: Optional[Credentials] = None,
+                 limits: Optional[Limits] = None,
                  audit_log: Union[str, "os.PathLike[str]", None] = None,
                  sanitize_errors: bool = False, max_executions: Optional[int] = None,
                  pre_execute_hook: Optional[Hook] = None, verbose: bool = False) -> None:
         made = make_tools(tools, allow_async=False)
-        super().__init__("pool", open_pool(runtime, size, made, network), made, server, approve,
+        super().__init__("pool", open_pool(runtime, size, made, network, credentials),
+                         made, server, approve,
                          settings_of(limits, audit_log, sanitize_errors),
                          Rules(max_executions, pre_execute_hook, verbose))
         self.runtime = runtime
@@ -390,8 +402,10 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
             artifacts: bool = True, validate: bool = True, max_code_length: Optional[int] = None,
             input: Optional[Input] = None, invisible: bool = False,
             traceparent: Optional[str] = None, tracestate: Optional[str] = None,
-            network: Optional[Network] = None, limits: Optional[Limits] = None,
-            audit_log: Union[str, "os.PathLike[str]", None] = None, sanitize_errors: bool = False,
+            network: Optional[Network] = None, credentials: Optional[Credentials] = None,
+            limits: Optional[Limits] = None,
+            audit_log: Union[str, "os.PathLike[str]", None] = None,
+            sanitize_errors: bool = False,
             max_executions: Optional[int] = None, pre_execute_hook: Optional[Hook] = None,
             verbose: bool = False) -> Result:
     """Run code in a fresh session, which is closed afterwards; `files` are as those of a Pool.
@@ -400,8 +414,9 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
     """
     made = make_tools(tools, allow_async=False)
     if made:
-        with Session(runtime, made.values(), server, approve=approve, network=network, limits=limits,
-                     audit_log=audit_log, sanitize_errors=sanitize_errors,
+        with Session(runtime, made.values(), server, approve=approve, network=network,
+                     credentials=credentials, limits=limits, audit_log=audit_log,
+                     sanitize_errors=sanitize_errors,
                      max_executions=max_executions, pre_execute_hook=pre_execute_hook,
                      verbose=verbose) as session:
             return session.execute(code, timeout, deadline, max_tool_calls, output, check,
@@ -418,6 +433,8 @@ def execute(code: str, runtime: Optional[str] = "python", tools: Iterable[ToolLi
         message["runtime"] = runtime
     if network is not None:
         message["network"] = network_of(network)
+    if credentials is not None:
+        message["credentials"] = credentials_of(credentials)
     settings = settings_of(limits, audit_log, sanitize_errors)
     check_server(server, settings)
     rules = Rules(max_executions, pre_execute_hook, verbose)
