@@ -37,14 +37,15 @@ static const struct laz_field authenticate_members[] = {{"token", LAZ_FIELD_TEXT
     {                                                                                              \
         name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct gate_note), rows, COUNT(rows)            \
+            .name = "a note", .title = "message '" name "'", .size = sizeof(struct gate_note),     \
+            .items = rows, .n = COUNT(rows)                                                        \
         }                                                                                          \
     }
 #define NONE(name, to)                                                                             \
     {                                                                                              \
         name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct gate_note), NULL, 0                      \
+            .name = "a note", .title = "message '" name "'", .size = sizeof(struct gate_note)      \
         }                                                                                          \
     }
 

@@ -66,14 +66,15 @@ static const struct laz_field connection_members[] = {
     {                                                                                              \
         name, LAZ_WIRE_TO_##to, 1, "always",                                                       \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct proxy_note), rows, COUNT(rows)           \
+            .name = "a note", .title = "message '" name "'", .size = sizeof(struct proxy_note),    \
+            .items = rows, .n = COUNT(rows)                                                        \
         }                                                                                          \
     }
 #define NONE(name, to)                                                                             \
     {                                                                                              \
         name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct proxy_note), NULL, 0                     \
+            .name = "a note", .title = "message '" name "'", .size = sizeof(struct proxy_note)     \
         }                                                                                          \
     }
 
