@@ -23,7 +23,6 @@
 #include "job/pool_private.h"
 
 #include "base/container.h"
-#include "session/session_credentials.h"
 #include "telemetry/metrics.h"
 
 #include <stdio.h>

@@ -12,9 +12,6 @@
 int laz_session_take_credentials(struct laz_session *session,
                                  const struct laz_credential_list *given, struct laz_error *err);
 void laz_session_forget_credentials(struct laz_session *session);
-/* It can use its credentials no more, in the box that it has: it is of use to who has begun something
- * in it, and not for another caller. Its owner is told. */
-bool laz_session_is_stale(const struct laz_session *session);
 /* A box of it is made: the proxy runs from now on, and boxes can trust it. Errors: as
  * laz_credentials_begin. */
 int laz_session_begin_credentials(struct laz_session *session, struct laz_error *err);

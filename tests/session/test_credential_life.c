@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 #include "os/directories.h"
 #include "os/files.h"
-#include "session/session_credentials.h"
+#include "session/session.h"
 
 #include <dirent.h>
 #include <signal.h>

@@ -518,7 +518,7 @@ static struct laz_credential_set *usual_set(struct world *world)
 
     CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world->credentials, NULL, 0, &set, NULL), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
-    laz_credential_set_own(set, &(struct laz_credential_owner){world, denied});
+    laz_credential_set_own(set, &(struct laz_credential_owner){world, denied, NULL});
     return set;
 }
 
