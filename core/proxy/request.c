@@ -127,6 +127,10 @@ static bool request_connection(struct request_work *work, struct laz_http_text v
         size_t i = 0;
         while (i < sizeof known / sizeof *known && !laz_http_is(word, known[i]))
             i++;
+        if (laz_http_is(word, "upgrade"))
+            return request_refuse(work->request, 501,
+                                  "the request asks for another protocol than HTTP/1.1 (a "
+                                  "WebSocket, maybe)");
         if (i == sizeof known / sizeof *known && word.len)
             return request_bad(work, "a Connection field names others than close and keep-alive");
     }
@@ -330,11 +334,13 @@ static bool request_choose(struct request_work *work)
         return request_refuse(request, 403, "%.*s %.*s is not among the methods and paths of %.60s",
                               work->method.len < 20 ? (int)work->method.len : 20, work->method.text,
                               path.len < 80 ? (int)path.len : 80, path.text,
-                              work->own->n ? work->own->items[0]->title : "");
+                              work->own->n > 1 ? "the credentials of this host"
+                              : work->own->n   ? work->own->items[0]->title
+                                               : "");
     if (request->used->secret)
         return true;
     if (request->used->why)
-        return request_refuse(request, 502, "the secret of %.60s cannot be had: %.100s",
+        return request_refuse(request, 502, "the host cannot use its secret of %.60s: %.100s",
                               request->used->title, request->used->why);
     request->wants = request->used;
     return false;

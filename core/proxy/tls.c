@@ -144,10 +144,16 @@ int proxy_end_server(struct proxy_end *end, int fd, gnutls_certificate_credentia
 void proxy_end_why(const struct proxy_end *end, char *why, size_t size)
 {
     gnutls_datum_t words = {NULL, 0};
+    const unsigned status = gnutls_session_get_verify_cert_status(end->tls);
 
-    if (end->failed == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR &&
-        gnutls_certificate_verification_status_print(
-            gnutls_session_get_verify_cert_status(end->tls), GNUTLS_CRT_X509, &words, 0) == 0)
+    const bool is_refused = end->failed == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
+
+    if (is_refused && (status & GNUTLS_CERT_SIGNER_NOT_FOUND))
+        snprintf(why, size,
+                 "the authority of the server's certificate is unknown (`ca` of the "
+                 "credential names a file with one)");
+    else if (is_refused &&
+             gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0) == 0)
         snprintf(why, size, "the certificate of the server is not accepted: %s",
                  (const char *)words.data);
     else
