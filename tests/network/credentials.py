@@ -6,7 +6,7 @@ what is done in sessions.
 The servers are those of credential_servers.py, which demand tokens. Everything is done twice: without a box and with
 the token, which shows that the test can tell; and in sessions, which have no token. Parts: requests and answers that
 are made to be understood in two ways (credentials_raw.txt); a token in an answer that is cut at each byte; programs
-(credentials.txt); placeholders; at last a search for a token in all that sessions have, and in all that was said of
+(credentials.txt); placeholders; by hand (--only costs) what a credential costs; at last a search for a token in all that sessions have, and in all that was said of
 them (credential_marks.py). LAZARET_TEST_FULL=yes: all rows and cuts."""
 
 import base64
@@ -67,6 +67,46 @@ def tell(*all):
         print(base64.b64encode(said).decode())
 '''
 exec(REACH)
+
+# Microseconds: of a handshake, of a first request with it, of a later one on a connection that is kept.
+COSTS = r'''
+import json, statistics, time
+NAMES = {"credential": %r, "spliced": %r}
+def opened(name):
+    stream = socket.create_connection((name, 443), 60)
+    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return TRUST.wrap_socket(stream, server_hostname=name)
+def asks(stream, name):
+    stream.sendall(b"GET / HTTP/1.1\r\nHost: %%s\r\n\r\n" %% name.encode())
+    said = b""
+    while b"\r\n\r\n" not in said:
+        said += stream.recv(65536)
+    head, _, body = said.partition(b"\r\n\r\n")
+    size = int(head.lower().partition(b"content-length:")[2].split()[0])
+    while len(body) < size:
+        body += stream.recv(65536)
+took = {kind: {"handshake": [], "first": [], "later": []} for kind in NAMES}
+for turn in range(310):
+    for kind, name in NAMES.items():
+        start = time.perf_counter()
+        stream = opened(name)
+        middle = time.perf_counter()
+        asks(stream, name)
+        end = time.perf_counter()
+        stream.close()
+        if turn >= 10:
+            took[kind]["handshake"].append(middle - start)
+            took[kind]["first"].append(end - start)
+kept = {kind: opened(name) for kind, name in NAMES.items()}
+for turn in range(3100):
+    for kind, name in NAMES.items():
+        start = time.perf_counter()
+        asks(kept[kind], name)
+        if turn >= 100:
+            took[kind]["later"].append(time.perf_counter() - start)
+print(json.dumps({kind: {what: round(statistics.median(all) * 1e6) for what, all in times.items()}
+                  for kind, times in took.items()}))
+'''
 
 
 # ---- rows -------------------------------------------------------------------------------------------
@@ -412,6 +452,22 @@ class Tests:
         if result.stdout != "0\n" or result.denials or right != 600:
             self.wrong("many", "%r %s %s, %d requests" % (result.stdout, result.error, result.denials, right))
 
+    # ---- what it costs ----
+
+    def costs(self, session):
+        """What a credential costs beside a host without one, at the same server: medians, in turns."""
+        result = session.execute(COSTS % (HOSTS["api"], "open.data.example.test"), check=False)
+        print(result.stdout, result.error or "", flush=True)
+        times = json.loads(result.stdout) if not result.error else None
+        if not times:
+            self.wrong("costs", "%s %s" % (result.error, result.denials))
+            return
+        spliced, added = times["spliced"], times["credential"]
+        if added["first"] - spliced["first"] > spliced["handshake"] + 500:
+            self.wrong("costs", "a first request costs more than another handshake and 0.5 ms")
+        if added["later"] - spliced["later"] > 100:
+            self.wrong("costs", "a later request costs more than 100 us")
+
     # ---- placeholders ----
 
     def placeholders(self, session):
@@ -571,7 +627,8 @@ class Tests:
 
     def run(self, lazaret, server, part, only):
         session = None
-        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed"):
+        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed",
+                               "costs"):
             session = lazaret.Session("python", server=server, warm=False)
             session.execute(REACH)
         if part in ("all", "raw"):
@@ -589,6 +646,8 @@ class Tests:
         if part in ("all", "cuts"):
             self.cuts(session)
         self.timed("cuts")
+        if part == "costs" and session: # by hand: of a busy machine it says nothing
+            self.costs(session)
         if part in ("all", "placeholders") and session:
             self.placeholders(session)
         if part in ("all", "many") and session:
