@@ -19,9 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ECHO_KEPT     4u
-#define ECHO_SECRET   96u  /* bytes of a secret that are searched for */
-#define ECHO_LENGTH   136u /* of a pattern: base64 of these and two more */
+#define ECHO_KEPT 4u
+/* Bytes of a secret that are searched for. Tokens of one issuer begin alike, some for hundreds of
+ * bytes, and are not each other's secrets. */
+#define ECHO_SECRET   1024u
+#define ECHO_LENGTH   1368u /* of a pattern: base64 of these and two more */
 #define ECHO_PATTERNS 7u
 #define ECHO_BREAKS   8u /* bytes of line breaks in a row */
 
@@ -312,10 +314,9 @@ static void echo_split(struct proxy_echo *echo)
         to->state = from->state;
         to->breaks = from->breaks;
         to->digits = 0;
-        if (!from->state)
-            continue;
         to->n = from->n;
-        memcpy(to->starts, from->starts, sizeof to->starts);
+        for (uint64_t k = from->n - echo->pattern->depth[from->state]; k < from->n; k++)
+            to->starts[k % PROXY_DEPTH] = from->starts[k % PROXY_DEPTH];
     }
 }
 

@@ -30,8 +30,8 @@ struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len);
 struct proxy_pattern *proxy_pattern_hold(struct proxy_pattern *pattern); /* NULL is allowed */
 void proxy_pattern_drop(struct proxy_pattern *pattern); /* the same; the last one wipes it */
 
-#define PROXY_READINGS 3 /* of a stream: as it is, percent-encoded, with escapes of JSON */
-#define PROXY_DEPTH    256
+#define PROXY_READINGS 3    /* of a stream: as it is, percent-encoded, with escapes of JSON */
+#define PROXY_DEPTH    2048 /* characters of what is searched for, and more */
 
 /* One stream that is searched, in each of its readings, without line breaks. */
 struct proxy_echo {

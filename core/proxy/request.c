@@ -366,22 +366,36 @@ static bool request_shows(struct laz_http_text value, const char *placeholder)
     return request_has(value, placeholder) || request_has(request_basic(value, room), placeholder);
 }
 
-/* One that stands for a secret of another host. */
-static bool request_foreign(struct request_work *work)
+/* The credential of another host whose placeholder is in the text; NULL: none. */
+static const struct proxy_credential *request_finds(const struct request_work *work,
+                                                    struct laz_http_text text)
 {
     for (const struct proxy_credential *one = work->all; one; one = one->next) {
         size_t i = 0;
+        if (!request_has(text, one->placeholder))
+            continue;
         while (i < work->own->n && work->own->items[i] != one)
             i++;
-        bool shows = i == work->own->n && request_has(work->target, one->placeholder);
-        for (size_t k = 0; k < work->n_fields && i == work->own->n && one->placeholder; k++)
-            shows |= request_shows(work->fields[k].value, one->placeholder);
-        if (shows)
-            return request_refuse(
-                work->request, 403,
-                "the request has the placeholder of %.80s, which is for another host", one->title);
+        if (i == work->own->n)
+            return one;
     }
-    return true;
+    return NULL;
+}
+
+static bool request_foreign(struct request_work *work)
+{
+    const struct proxy_credential *one = request_finds(work, work->target);
+    char room[REQUEST_CREDENTIAL];
+
+    for (size_t i = 0; i < work->n_fields && !one; i++) {
+        one = request_finds(work, work->fields[i].value);
+        if (!one)
+            one = request_finds(work, request_basic(work->fields[i].value, room));
+    }
+    return !one || request_refuse(work->request, 403,
+                                  "the request has the placeholder of %.80s, which is for another "
+                                  "host",
+                                  one->title);
 }
 
 /* ---- what goes out --------------------------------------------------------------------------- */

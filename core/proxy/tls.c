@@ -26,7 +26,8 @@
 struct proxy_hands {
     struct laz_loop *loop;
     pthread_mutex_t lock;
-    pthread_cond_t more;
+    pthread_cond_t more, begun;
+    unsigned n; /* threads that run */
     struct proxy_end *first, *last;
 };
 
@@ -44,6 +45,10 @@ static void *hands_run(void *user)
 {
     struct proxy_hands *hands = user;
 
+    pthread_mutex_lock(&hands->lock);
+    hands->n++;
+    pthread_cond_signal(&hands->begun);
+    pthread_mutex_unlock(&hands->lock);
     for (;;) {
         pthread_mutex_lock(&hands->lock);
         while (!hands->first)
@@ -70,11 +75,17 @@ int proxy_hands_new(struct laz_loop *loop, struct proxy_hands **hands, struct la
     made->loop = loop;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->more, NULL);
+    pthread_cond_init(&made->begun, NULL);
     for (int i = 0; i < TLS_HANDS; i++) {
         const int failed = laz_os_thread(&thread, 0, hands_run, made);
         if (failed)
             return laz_error_os(err, failed, "cannot start a thread"); /* others may use it */
     }
+    /* The beginning of a thread may need calls that this process is about to lose. */
+    pthread_mutex_lock(&made->lock);
+    while (made->n < TLS_HANDS)
+        pthread_cond_wait(&made->begun, &made->lock);
+    pthread_mutex_unlock(&made->lock);
     *hands = made;
     return 0;
 }

@@ -193,6 +193,9 @@ void laz_session_discard(struct laz_session *session);
 /* Closes and frees the session if that was requested during an execution, unless one is still in
  * progress or a function waits in it. May free the session. */
 void laz_session_settle(struct laz_session *session);
+/* It can use its credentials no more, in the box that it has (session_credentials.c): it is of use
+ * to who has begun something in it, and not for another caller. Its owner is told. */
+bool laz_session_is_stale(const struct laz_session *session);
 /* The session goes to somebody else, with the network list that it was opened with
  * (session_network.c). Errors: LAZ_ENOMEM. */
 int laz_session_restore_network(struct laz_session *session, struct laz_error *err);

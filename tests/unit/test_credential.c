@@ -257,7 +257,7 @@ struct world {
     struct laz_secrets secrets;
     struct laz_credentials *credentials;
     int proxy;
-    unsigned runs, denials;
+    unsigned runs, denials, stale;
     bool fails;
     char denial[100];
 };
@@ -289,6 +289,13 @@ static void denied(void *user, const char *name, uint16_t port, const char *text
 
     world->denials++;
     snprintf(world->denial, sizeof world->denial, "%s:%d %s", name, port, text);
+}
+
+static void stale(void *user)
+{
+    struct world *world = user;
+
+    world->stale++;
 }
 
 static int world_try(struct world *world, const char *const *credentials, size_t n,
@@ -518,7 +525,8 @@ static struct laz_credential_set *usual_set(struct world *world)
 
     CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world->credentials, NULL, 0, &set, NULL), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
-    laz_credential_set_own(set, &(struct laz_credential_owner){world, denied, NULL});
+    laz_credential_set_own(
+        set, &(struct laz_credential_owner){.user = world, .denied = denied, .stale = stale});
     return set;
 }
 
@@ -545,8 +553,8 @@ static void a_secret_is_read_once_a_minute_at_most(void)
     hears_secret(&world, VALUE "-2", NULL);
     wants(&world, true);
     CU_ASSERT_EQUAL(world.runs, 2);
-    /* One that cannot be had leaves the one that there is, is not tried again within the minute, and
-     * whoever has none is answered. */
+    /* One that cannot be had leaves the one that there is, is not tried again within the minute,
+     * and whoever has none is answered. */
     world.fails = true;
     laz_loop_advance_clock(world.driver.loop, 60000);
     wants(&world, true);
@@ -664,14 +672,20 @@ static void a_proxy_that_is_gone_is_an_error(void)
     int pair[2];
 
     CU_ASSERT_EQUAL_FATAL(world_try(&world, usual, 1, NULL), 0);
-    struct laz_credential_set *set = usual_set(&world);
+    struct laz_credential_set *set = usual_set(&world), *other = usual_set(&world);
+    set->number = 1; /* its box trusts this proxy; the other one has no box yet */
+    CU_ASSERT_FALSE(laz_credential_set_is_stale(set));
     laz_os_close(&world.proxy);
     laz_credentials_catch_up(world.credentials);
+    CU_ASSERT_EQUAL(world.stale, 1);
+    CU_ASSERT(laz_credential_set_is_stale(set) && !laz_credential_set_is_stale(other));
+    CU_ASSERT_FALSE(laz_credential_set_is_stale(NULL));
     CU_ASSERT_FALSE(world.credentials->runs);
     CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
     CU_ASSERT_EQUAL(laz_credential_set_connect(set, "a.example", 443, pair[0], &why), -1);
     CU_ASSERT(why && strstr(why, "proxy") != NULL);
     laz_os_close(&pair[1]);
+    laz_credential_set_free(other);
     laz_credential_set_free(set);
     world_end(&world);
 }
