@@ -184,11 +184,12 @@ void proxy_exchange_deny(const struct proxy_exchange *exchange, const char *why)
 
 #define PROXY_RECORD ((size_t)16 << 10) /* bytes of a record of TLS, at most (RFC 8446, 5.1) */
 
-/* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes
- * for good. */
+/* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes for
+ * good. The group comes first that most clients begin with: with another they say hello twice. */
 #define PROXY_TLS_BOX                                                                              \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
-    "CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+    "CHACHA20-POLY1305:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+GROUP-X448:+"   \
+    "GROUP-SECP521R1:%SERVER_PRECEDENCE"
 
 /* Threads that make handshakes. */
 struct proxy_hands;
