@@ -245,3 +245,16 @@ void laz_wipe(void *data, size_t len)
     if (len)
         buf_set(data, 0, len);
 }
+
+const char *laz_find_part(const char *text, size_t len, const char *part, size_t n)
+{
+    for (size_t i = 0; n && n <= len && i <= len - n; i++) {
+        const char *at = memchr(text + i, part[0], len - n + 1 - i);
+        if (!at)
+            return NULL;
+        if (memcmp(at, part, n) == 0)
+            return at;
+        i = (size_t)(at - text);
+    }
+    return NULL;
+}

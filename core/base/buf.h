@@ -62,6 +62,8 @@ void *laz_grow(void *array, size_t *n, size_t size);
 /* Overwrites a secret with zeros; the compiler cannot optimise that away. */
 void laz_wipe(void *data, size_t len);
 
+/* Where the part is in the text; NULL: nowhere, or it is empty. Not every system has memmem. */
+const char *laz_find_part(const char *text, size_t len, const char *part, size_t n);
 char *laz_strdup(const char *text);                          /* NULL for NULL, or out of memory */
 char *laz_strndup(const char *text, size_t len);             /* copies len bytes, adds a NUL */
 char *laz_strdupf(const char *format, ...) LAZ_PRINTF(1, 2); /* NULL: out of memory */

@@ -45,6 +45,9 @@ void laz_credentials_free(struct laz_credentials *credentials);
 
 /* Is there a proxy that can be started? LAZ_EREFUSED, LAZ_ENOENT and others of laz_trust_file. */
 int laz_credentials_check(struct laz_credentials *credentials, struct laz_error *err);
+/* Can the secrets of the settings' credentials be read, as far as that is known without running a
+ * command? Each that cannot is a mistake with its place. */
+int laz_credentials_check_secrets(struct laz_credentials *credentials, struct laz_error *err);
 /* The directory that boxes show of the present proxy; borrowed until laz_credentials_begin. NULL:
  * there was none yet, or no memory. */
 const char *laz_credentials_trust(const struct laz_credentials *credentials);

@@ -51,7 +51,8 @@ struct credential_item {
     struct laz_credentials *credentials;
     int64_t id;
     unsigned holders; /* sets, and the engine for those of the settings */
-    bool is_usual;    /* of the settings */
+    bool is_usual;    /* of the settings: */
+    const char *json; /* borrowed from them */
     struct credential_words words;
     char *placeholder; /* NULL: none */
     uint64_t told;     /* the proxy that was told of it, by its number; 0: none */

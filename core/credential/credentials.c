@@ -36,8 +36,11 @@ static int item_check_source(const struct credential_item *item, struct laz_erro
 {
     const struct laz_secret_source *source = credential_source(item, err);
 
-    return source ? laz_secret_source_hidden(source, item->credentials->of.values, err)
-                  : laz_error_as(err, LAZ_ECONFIG);
+    const int rc = source ? laz_secret_source_hidden(source, item->credentials->of.values, err)
+                          : laz_error_as(err, LAZ_ECONFIG);
+    if (rc)
+        laz_error_prefix(err, "secret: ");
+    return rc;
 }
 
 int credential_item_new(struct laz_credentials *credentials, const char *json, bool is_given,
@@ -124,6 +127,8 @@ static int credentials_take(struct laz_credentials *credentials, const char *jso
     struct credential_item *item;
     int rc = credential_item_new(credentials, json, false, &item, err);
 
+    if (!rc)
+        item->json = json;
     if (!rc && (rc = item_compare(item, err)))
         credential_item_drop(item);
     return laz_settings_wrong(credentials->of.values, "network.credential", json, rc, err);
@@ -158,6 +163,24 @@ void laz_credentials_free(struct laz_credentials *credentials)
     free(credentials->program);
     free(credentials->trust);
     free(credentials);
+}
+
+int laz_credentials_check_secrets(struct laz_credentials *credentials, struct laz_error *err)
+{
+    const struct laz_secret_runner *runner = &credentials->of.secrets->runner;
+    int rc = 0;
+
+    for (const struct credential_item *item = credentials->items; item && !rc; item = item->next) {
+        const struct laz_secret_source *source =
+            item->is_usual ? credential_source(item, err) : NULL;
+        rc = source ? laz_secret_check(source, runner, err) : 0;
+        if (rc)
+            laz_error_prefix(err, "secret: ");
+        if (rc && err)
+            rc = err->code = LAZ_ECONFIG;
+        rc = laz_settings_wrong(credentials->of.values, "network.credential", item->json, rc, err);
+    }
+    return rc;
 }
 
 /* ---- showing them ---------------------------------------------------------------------------- */

@@ -45,7 +45,9 @@ const struct laz_secret_source *credential_source(const struct credential_item *
 
 static void read_tell(struct credential_item *item, const struct laz_secret *secret)
 {
-    struct proxy_note note = {.credential = item->id, .why = item->failure};
+    /* code sees it, and a model: what the host's files and commands are is for its log */
+    struct proxy_note note = {.credential = item->id,
+                              .why = item->failure ? "the log of the host says why" : NULL};
 
     if (!item->failure && secret) {
         note.text = secret->data;

@@ -269,8 +269,8 @@ const char *laz_credential_set_finds(const struct laz_credential_set *set, const
 {
     for (const struct credential_item *item = set ? set->credentials->items : NULL; item;
          item = item->next)
-        if (item->placeholder && len &&
-            memmem(text, len, item->placeholder, strlen(item->placeholder)))
+        if (item->placeholder &&
+            laz_find_part(text, len, item->placeholder, strlen(item->placeholder)))
             return item->words.name;
     return NULL;
 }

@@ -196,7 +196,9 @@ static int words_place(const struct words_form *form, struct credential_words *w
     const unsigned n = !!form->header + !!form->basic + !!form->query;
     int rc = 0;
 
-    if (n > 1 || (!n && !form->placeholder))
+    if (n > 1)
+        return words_wrong(err, "of header, basic and query there can be one");
+    if (!n && !form->placeholder)
         return words_wrong(err, "expected one of header, basic and query, which say where the "
                                 "secret goes, or a placeholder that stands for it");
     if (form->header)

@@ -453,6 +453,7 @@ void laz_doctor_tell_json(const struct laz_doctor *doctor, struct laz_json_write
     laz_json_begin_object(write, "credential");
     json_problem(write, doctor->credential.is_tried && !doctor->credential.problem,
                  doctor->credential.problem);
+    laz_json_add_bool(write, "tried", doctor->credential.is_tried);
     laz_json_add_text(write, "runtime", doctor->credential.runtime);
     laz_json_end_object(write);
     laz_json_begin_object(write, "control_groups");

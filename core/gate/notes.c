@@ -33,18 +33,19 @@ static const struct laz_field refused_members[] = {
 
 static const struct laz_field authenticate_members[] = {{"token", LAZ_FIELD_TEXT, AT(token)}};
 
-#define ROW(name, to, rows)                                                                        \
+#define ROW(word, to, rows)                                                                        \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
+        word, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct gate_note), rows, COUNT(rows)            \
+            .name = "a note", .title = "message '" word "'", .size = sizeof(struct gate_note),     \
+            .items = rows, .n = COUNT(rows)                                                        \
         }                                                                                          \
     }
-#define NONE(name, to)                                                                             \
+#define NONE(word, to)                                                                             \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
+        word, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct gate_note), NULL, 0                      \
+            .name = "a note", .title = "message '" word "'", .size = sizeof(struct gate_note)      \
         }                                                                                          \
     }
 

@@ -62,6 +62,11 @@ void network_deny_address(const struct laz_network *network, const struct networ
     } else if (udp) {
         refusal.what = LAZ_DENIED_PROTOCOL;
         network_deny(network, &refusal, "%s", udp);
+    } else if (name && port == 80 && network->owner.has_way &&
+               network->owner.has_way(network->owner.user, name, 443)) {
+        refusal.what = LAZ_DENIED_PORT;
+        network_deny(network, &refusal,
+                     "the credential of this host is for https: write https:// in the URL");
     } else if (name) {
         refusal.what =
             network_rules_know_name(network->rules, name) ? LAZ_DENIED_PORT : LAZ_DENIED_NAME;

@@ -15,6 +15,9 @@
 
 #define CONNECTION_ROUNDS   16   /* in a turn, so that the others have theirs */
 #define CONNECTION_LEAVE_MS 2000 /* in which a box reads the last words */
+/* A note of the engine, which does not wait for a busy proxy, may be lost. So a secret is asked for
+ * again, as seldom as the engine reads one. */
+#define CONNECTION_ASK_MS 60000
 
 struct proxy_connection {
     struct proxy_connection *next;
@@ -23,7 +26,8 @@ struct proxy_connection {
     struct proxy_leaf *leaf;
     struct proxy_end box, server;
     struct proxy_exchange exchange;
-    struct laz_timer *again;
+    struct laz_timer *again, *ask;
+    bool is_patient; /* `ask` is started */
     bool is_leaving; /* the last words were said */
     bool is_over, is_dead;
 };
@@ -35,6 +39,7 @@ static void connection_turn(struct proxy_connection *c);
 static void connection_free(struct proxy_connection *c)
 {
     laz_timer_stop(c->again);
+    laz_timer_stop(c->ask);
     proxy_end_fini(&c->box);
     proxy_end_fini(&c->server);
     proxy_leaf_drop(c->leaf);
@@ -192,6 +197,10 @@ static void connection_turn(struct proxy_connection *c)
         connection_watch_end(c, box, connection_events(c, box, server), connection_box_ready);
         connection_watch_end(c, server, connection_events(c, server, box), connection_server_ready);
     }
+    if (!c->is_over && c->exchange.waits && !c->is_patient) {
+        c->is_patient = true;
+        laz_timer_start(c->ask, CONNECTION_ASK_MS);
+    }
     if (c->is_over)
         connection_end(c);
     else if (moved && !c->is_leaving)
@@ -203,6 +212,19 @@ static void connection_again(void *user)
     struct proxy_connection *c = user;
 
     c->is_over |= c->is_leaving; /* it has had its time */
+    connection_turn(c);
+}
+
+static void connection_ask(void *user)
+{
+    struct proxy_connection *c = user;
+
+    c->is_patient = false;
+    if (!c->exchange.waits || c->is_over)
+        return;
+    for (size_t i = 0; i < c->exchange.own.n; i++)
+        c->exchange.own.items[i]->is_asked = false;
+    c->exchange.waits = false;
     connection_turn(c);
 }
 
@@ -287,8 +309,9 @@ static int connection_begin(struct proxy_connection *c, const struct proxy_note 
         return rc;
     c->name = laz_strdup(note->name);
     c->again = laz_timer_new(c->proxy->loop, connection_again, c);
+    c->ask = laz_timer_new(c->proxy->loop, connection_ask, c);
     c->exchange.name = c->name;
-    if (!c->name || !c->again)
+    if (!c->name || !c->again || !c->ask)
         return laz_error_nomem(err);
     rc = connection_credentials(c, &note->credentials, err);
     if (!rc)

@@ -22,20 +22,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ECHO_KEPT     4u
-#define ECHO_SECRET   96u  /* bytes of a secret that are searched for */
-#define ECHO_LENGTH   136u /* of a pattern: base64 of these and two more */
+#define ECHO_KEPT 4u
+/* Bytes of a secret that are searched for. Tokens of one issuer begin alike, some for hundreds of
+ * bytes, and are not each other's secrets. */
+#define ECHO_SECRET   1024u
+#define ECHO_LENGTH   1368u /* of a pattern: base64 of these and two more */
 #define ECHO_PATTERNS 7u
 #define ECHO_BREAKS   8u  /* bytes of line breaks in a row */
 #define ECHO_LINE     24u /* a shorter word goes on when its line ends: people wait for lines */
-/* Most bytes that are kept back: each character of a pattern and each line break as six of JSON. */
-#define ECHO_MOST ((size_t)(ECHO_LENGTH + 1) * (ECHO_BREAKS + 1) * 6)
 
 struct proxy_pattern {
     unsigned holders;
     uint8_t class_of[256];  /* 0: in no pattern */
     bool is_looked_at[256]; /* by a reading at the beginning: it begins a pattern, or an escape */
     bool is_word[256];      /* it may be of a secret like this one, or of an encoding of it */
+    size_t most; /* bytes that are kept back: each character and line break as six of JSON */
     size_t n_classes;
     size_t n_nodes;
     uint16_t *next; /* of each node, for each class */
@@ -145,7 +146,7 @@ struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len)
 {
     struct proxy_pattern *pattern = calloc(1, sizeof *pattern);
     struct laz_buf texts[ECHO_PATTERNS] = {LAZ_BUF_INIT};
-    size_t total = 1;
+    size_t total = 1, longest = 0;
     bool failed = !pattern;
 
     len = len < ECHO_SECRET ? len : ECHO_SECRET;
@@ -157,9 +158,11 @@ struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len)
     for (size_t k = 0; k < ECHO_PATTERNS; k++) {
         failed |= texts[k].failed;
         total += texts[k].len;
+        longest = texts[k].len > longest ? texts[k].len : longest;
     }
     if (!failed) {
         pattern_words(pattern, secret, len);
+        pattern->most = (longest + 1) * (ECHO_BREAKS + 1) * 6;
         pattern_count_classes(pattern, texts);
         pattern->n_nodes = 1;
         pattern->next = calloc(total * pattern->n_classes, sizeof *pattern->next);
@@ -346,7 +349,8 @@ static bool echo_escaped(struct proxy_echo *echo, const unsigned char *data, siz
 static size_t echo_hold(struct proxy_echo *echo, const unsigned char *data, size_t len)
 {
     const bool *is_word = echo->pattern->is_word;
-    size_t from = len > ECHO_MOST ? len - ECHO_MOST : 0;
+    const size_t most = echo->pattern->most;
+    size_t from = len > most ? len - most : 0;
 
     for (size_t i = len; i > from; i--)
         if (!is_word[data[i - 1]] && data[i - 1] != '\n' && data[i - 1] != '\r') {
@@ -365,7 +369,7 @@ static size_t echo_hold(struct proxy_echo *echo, const unsigned char *data, size
     }
     if (echo->signs < (echo->breaks ? ECHO_LINE : ECHO_KEPT))
         return 0;
-    return echo->word < ECHO_MOST ? (size_t)echo->word : ECHO_MOST;
+    return echo->word < most ? (size_t)echo->word : most;
 }
 
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold)

@@ -175,9 +175,7 @@ static bool exchange_request(struct proxy_exchange *x, const char *head, size_t 
     }
     x->is_head = request.is_head;
     if (request.status) {
-        proxy_exchange_deny(x, request.why);
-        exchange_say(x, request.status,
-                     request.is_private ? "the secret for this host cannot be had" : request.why);
+        proxy_exchange_refuse(x, request.status, request.why);
         return false;
     }
     laz_http_follow(&x->requests, request.is_chunked, request.length);

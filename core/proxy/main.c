@@ -11,11 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static int main_system(struct proxy *proxy, struct laz_error *err)
+/* The authorities of this system. A GnuTLS that was made for another system looks elsewhere than
+ * here; then they are those of the list that boxes accept. None: no server is accepted. */
+static int main_system(struct proxy *proxy, const char *bundle, struct laz_error *err)
 {
     if (gnutls_certificate_allocate_credentials(&proxy->system) != 0)
         return laz_error_nomem(err);
-    (void)gnutls_certificate_set_x509_system_trust(proxy->system); /* none: no server is accepted */
+    if (gnutls_certificate_set_x509_system_trust(proxy->system) <= 0 && bundle)
+        (void)gnutls_certificate_set_x509_trust_file(proxy->system, bundle, GNUTLS_X509_FMT_PEM);
     return 0;
 }
 
@@ -25,11 +28,11 @@ static int main_begin(struct proxy *proxy, const char *directory, struct laz_err
     int rc = laz_loop_new(&proxy->loop, err);
 
     if (!rc)
-        rc = main_system(proxy, err);
-    if (!rc)
         rc = proxy_authority_new(&proxy->authority, err);
     if (!rc)
         rc = proxy_trust_write(proxy->authority, "", directory, &found, err);
+    if (!rc)
+        rc = main_system(proxy, found.bundle, err);
     if (!rc)
         rc = proxy_control_begin(proxy, err);
     if (!rc)

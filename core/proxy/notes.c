@@ -62,18 +62,19 @@ static const struct laz_field connection_members[] = {
     TEXTS(credentials),
 };
 
-#define ROW(name, to, rows)                                                                        \
+#define ROW(word, to, rows)                                                                        \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "always",                                                       \
+        word, LAZ_WIRE_TO_##to, 1, "always",                                                       \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct proxy_note), rows, COUNT(rows)           \
+            .name = "a note", .title = "message '" word "'", .size = sizeof(struct proxy_note),    \
+            .items = rows, .n = COUNT(rows)                                                        \
         }                                                                                          \
     }
-#define NONE(name, to)                                                                             \
+#define NONE(word, to)                                                                             \
     {                                                                                              \
-        name, LAZ_WIRE_TO_##to, 1, "once",                                                         \
+        word, LAZ_WIRE_TO_##to, 1, "once",                                                         \
         {                                                                                          \
-            "a note", "message '" name "'", sizeof(struct proxy_note), NULL, 0                     \
+            .name = "a note", .title = "message '" word "'", .size = sizeof(struct proxy_note)     \
         }                                                                                          \
     }
 

@@ -97,7 +97,6 @@ struct proxy_request {
     int status;                     /* 0: it goes out; else the answer that the host gives */
     char why[200];                  /* status: printable */
     bool is_denial;                 /* of which the host's user is told */
-    bool is_private;                /* and he alone: `why` is not for the code */
     struct proxy_credential *used;  /* whose secret is in it; NULL: none */
     struct proxy_credential *wants; /* whose secret is missing: nothing was decided */
     bool is_head;                   /* its answer has no body */
@@ -191,10 +190,12 @@ void proxy_exchange_deny(const struct proxy_exchange *exchange, const char *why)
 #define PROXY_RECORD ((size_t)16 << 10) /* bytes of a record of TLS, at most (RFC 8446, 5.1) */
 
 /* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes
- * for good. */
+ * for good. The group comes first that most clients begin with: with another they say hello twice.
+ */
 #define PROXY_TLS_BOX                                                                              \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
-    "CHACHA20-POLY1305:%SERVER_PRECEDENCE"
+    "CHACHA20-POLY1305:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+GROUP-X448:+"   \
+    "GROUP-SECP521R1:%SERVER_PRECEDENCE"
 
 /* Threads that make handshakes. */
 struct proxy_hands;

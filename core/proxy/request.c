@@ -128,6 +128,10 @@ static bool request_connection(struct request_work *work, struct laz_http_text v
         size_t i = 0;
         while (i < sizeof known / sizeof *known && !laz_http_is(word, known[i]))
             i++;
+        if (laz_http_is(word, "upgrade"))
+            return request_refuse(work->request, 501,
+                                  "the request asks for another protocol than HTTP/1.1 (a "
+                                  "WebSocket, maybe)");
         if (i == sizeof known / sizeof *known && word.len)
             return request_bad(work, "a Connection field names others than close and keep-alive");
     }
@@ -353,12 +357,13 @@ static bool request_choose(struct request_work *work)
         return request_refuse(request, 403, "%.*s %.*s is not among the methods and paths of %.60s",
                               work->method.len < 20 ? (int)work->method.len : 20, work->method.text,
                               path.len < 80 ? (int)path.len : 80, path.text,
-                              work->own->n ? work->own->items[0]->title : "");
+                              work->own->n > 1 ? "the credentials of this host"
+                              : work->own->n   ? work->own->items[0]->title
+                                               : "");
     if (request->used->secret)
         return true;
-    request->is_private = true; /* of a file or a program of the host */
     if (request->used->why)
-        return request_refuse(request, 502, "the secret of %.60s cannot be had: %.100s",
+        return request_refuse(request, 502, "the host cannot use its secret of %.60s: %.100s",
                               request->used->title, request->used->why);
     request->wants = request->used;
     return false;
@@ -390,41 +395,36 @@ static bool request_shows(struct laz_http_text value, const char *placeholder)
     return request_has(value, placeholder) || request_has(request_basic(value, room), placeholder);
 }
 
-static bool request_is_own(const struct request_work *work, const struct proxy_credential *one)
+/* The credential of another host whose placeholder is in the text; NULL: none. */
+static const struct proxy_credential *request_finds(const struct request_work *work,
+                                                    struct laz_http_text text)
 {
-    for (size_t i = 0; i < work->own->n; i++)
-        if (work->own->items[i] == one)
-            return true;
-    return false;
+    for (const struct proxy_credential *one = work->all; one; one = one->next) {
+        size_t i = 0;
+        if (!request_has(text, one->placeholder))
+            continue;
+        while (i < work->own->n && work->own->items[i] != one)
+            i++;
+        if (i == work->own->n)
+            return one;
+    }
+    return NULL;
 }
 
-/* Whose placeholder is in it, of those that stand for a secret of another host? */
-static const struct proxy_credential *request_foreign_in(const struct request_work *work,
-                                                         struct laz_http_text text)
-{
-    const struct proxy_credential *one = text.len ? work->all : NULL;
-
-    while (one && (!request_has(text, one->placeholder) || request_is_own(work, one)))
-        one = one->next;
-    return one;
-}
-
-/* Credentials may be many, and a head may be large: so each field is decoded once. */
 static bool request_foreign(struct request_work *work)
 {
-    const struct proxy_credential *one = request_foreign_in(work, work->target);
+    const struct proxy_credential *one = request_finds(work, work->target);
     char room[REQUEST_CREDENTIAL];
 
     for (size_t i = 0; i < work->n_fields && !one; i++) {
-        const struct laz_http_text value = work->fields[i].value;
-        one = request_foreign_in(work, value);
+        one = request_finds(work, work->fields[i].value);
         if (!one)
-            one = request_foreign_in(work, request_basic(value, room));
+            one = request_finds(work, request_basic(work->fields[i].value, room));
     }
-    return !one ||
-           request_refuse(work->request, 403,
-                          "the request has the placeholder of %.80s, which is for another host",
-                          one->title);
+    return !one || request_refuse(work->request, 403,
+                                  "the request has the placeholder of %.80s, which is for another "
+                                  "host",
+                                  one->title);
 }
 
 /* ---- what goes out --------------------------------------------------------------------------- */

@@ -54,8 +54,9 @@ static int guest_hello(gnutls_session_t tls)
     size_t len = sizeof name;
     unsigned type = 0;
 
-    if (guest->leaf || gnutls_server_name_get(tls, name, &len, &type, 0) != 0 ||
-        type != GNUTLS_NAME_DNS ||
+    proxy_leaf_drop(guest->leaf); /* a client may have to say hello twice (RFC 8446, 4.1.4) */
+    guest->leaf = NULL;
+    if (gnutls_server_name_get(tls, name, &len, &type, 0) != 0 || type != GNUTLS_NAME_DNS ||
         proxy_authority_leaf(guest->server->authority, name, &guest->leaf, NULL) != 0)
         return GNUTLS_E_UNRECOGNIZED_NAME;
     return gnutls_credentials_set(tls, GNUTLS_CRD_CERTIFICATE, guest->leaf->x509);
@@ -110,8 +111,10 @@ static bool server_came(const struct server *server, const char *head, size_t le
     (void)laz_http_line(&rest);
     while (rest.len) {
         const struct laz_http_text line = laz_http_line(&rest);
-        if (!line.len || laz_http_field(line, &name, &value))
+        if (!line.len)
             break;
+        if (laz_http_field(line, &name, &value))
+            return false;
         if (!laz_http_is(name, "authorization"))
             continue;
         n++;

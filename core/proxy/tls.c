@@ -27,7 +27,7 @@ struct proxy_hands {
     struct laz_loop *loop;
     pthread_mutex_t lock;
     pthread_cond_t more, begun;
-    unsigned n_begun;
+    unsigned n; /* threads that run */
     struct proxy_end *first, *last;
 };
 
@@ -46,7 +46,7 @@ static void *hands_run(void *user)
     struct proxy_hands *hands = user;
 
     pthread_mutex_lock(&hands->lock);
-    hands->n_begun++;
+    hands->n++;
     pthread_cond_signal(&hands->begun);
     pthread_mutex_unlock(&hands->lock);
     for (;;) {
@@ -81,9 +81,9 @@ int proxy_hands_new(struct laz_loop *loop, struct proxy_hands **hands, struct la
         if (failed)
             return laz_error_os(err, failed, "cannot start a thread"); /* others may use it */
     }
-    /* What a thread does at its beginning (with sanitizers: files) may be refused soon. */
+    /* The beginning of a thread may need calls that this process is about to lose. */
     pthread_mutex_lock(&made->lock);
-    while (made->n_begun < TLS_HANDS)
+    while (made->n < TLS_HANDS)
         pthread_cond_wait(&made->begun, &made->lock);
     pthread_mutex_unlock(&made->lock);
     *hands = made;
@@ -144,10 +144,16 @@ int proxy_end_server(struct proxy_end *end, int fd, gnutls_certificate_credentia
 void proxy_end_why(const struct proxy_end *end, char *why, size_t size)
 {
     gnutls_datum_t words = {NULL, 0};
+    const unsigned status = gnutls_session_get_verify_cert_status(end->tls);
 
-    if (end->failed == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR &&
-        gnutls_certificate_verification_status_print(
-            gnutls_session_get_verify_cert_status(end->tls), GNUTLS_CRT_X509, &words, 0) == 0)
+    const bool is_refused = end->failed == GNUTLS_E_CERTIFICATE_VERIFICATION_ERROR;
+
+    if (is_refused && (status & GNUTLS_CERT_SIGNER_NOT_FOUND))
+        snprintf(why, size,
+                 "the authority of the server's certificate is unknown (`ca` of the "
+                 "credential names a file with one)");
+    else if (is_refused &&
+             gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &words, 0) == 0)
         snprintf(why, size, "the certificate of the server is not accepted: %s",
                  (const char *)words.data);
     else

@@ -145,25 +145,11 @@ int laz_secrets_check(struct laz_secrets *secrets, const char *name, size_t len,
 
 /* ---- in texts -------------------------------------------------------------------------------- */
 
-/* Where the part is in the text; not every system has memmem. */
-static const char *secrets_memory(const char *text, size_t len, const char *part, size_t n)
-{
-    for (size_t i = 0; n && n <= len && i <= len - n; i++) {
-        const char *at = memchr(text + i, part[0], len - n + 1 - i);
-        if (!at)
-            return NULL;
-        if (memcmp(at, part, n) == 0)
-            return at;
-        i = (size_t)(at - text);
-    }
-    return NULL;
-}
-
 bool laz_secrets_next(const char *text, size_t len, size_t *at, size_t *begin, const char **name,
                       size_t *name_len)
 {
     const size_t n = sizeof secrets_begin - 1;
-    const char *found = secrets_memory(text + *at, len - *at, secrets_begin, n);
+    const char *found = laz_find_part(text + *at, len - *at, secrets_begin, n);
 
     if (!found)
         return false;
@@ -273,7 +259,7 @@ bool laz_secrets_hide(struct laz_secrets *secrets, char *text, size_t len)
         const char *found = NULL;
         size_t at = 0;
         while (value->len >= SECRETS_LEAST &&
-               (found = secrets_memory(text + at, len - at, value->data, value->len))) {
+               (found = laz_find_part(text + at, len - at, value->data, value->len))) {
             at = (size_t)(found - text);
             memset(text + at, '*', value->len);
             at += value->len;

@@ -220,6 +220,9 @@ void laz_session_give_output(struct laz_session *session,
 void laz_session_hear_commands(struct laz_session *session);
 /* Checks the box of an idle session: has it ended, or has its agent sent something? */
 void laz_session_look(struct laz_session *session);
+/* It can use its credentials no more, in the box that it has: it is of use to who has begun
+ * something in it, and not for another caller. Its owner is told. */
+bool laz_session_is_stale(const struct laz_session *session);
 
 /* ---- who hears of it ------------------------------------------------------------------------ */
 

@@ -13,6 +13,7 @@
 #include "box/template.h"
 #include "os/spawner.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,11 +242,11 @@ static bool session_command(void *user, char *line, size_t len)
     struct laz_message message = {.type = LAZ_MESSAGE_TYPES};
     struct laz_error err = {0};
 
-    int rc =
-        line ? laz_message_parse(line, len, LAZ_WIRE_COMMANDS, &message, &err)
-             : laz_error_set(&err, LAZ_EPROTO, 0,
-                             "a message of a command is larger than max_message_size (%zu bytes)",
-                             session->shared->values->session.max_message_size);
+    int rc = line ? laz_message_parse(line, len, LAZ_WIRE_COMMANDS, &message, &err)
+                  : laz_error_set(&err, LAZ_EPROTO, 0,
+                                  "a message of a command is larger than max_message_size (%" PRIu64
+                                  " bytes)",
+                                  session->shared->values->session.max_message_size);
     if (!rc && !message.has_id)
         rc = laz_error_set(&err, LAZ_EPROTO, 0, "a call of a command has no id");
     if (rc)

@@ -121,6 +121,21 @@ static int inspect_packages(const struct inspection *inspection, struct laz_erro
     return laz_template_check(shared->boxes, &source, err);
 }
 
+/* Whether secrets can be had; and what is doubtful is said to people. */
+static int inspect_credentials(const struct inspection *inspection, struct laz_error *err)
+{
+    const struct laz_session_shared *shared = inspection->shared;
+    struct laz_strv warnings = LAZ_STRV_INIT;
+
+    if (!shared->credentials || !shared->rules)
+        return 0;
+    laz_credentials_warn(shared->credentials, shared->rules, &warnings);
+    for (size_t i = 0; i < warnings.n; i++)
+        laz_log(&shared->driver->log, LAZ_LOG_WARNING, "%s", warnings.items[i]);
+    laz_strv_fini(&warnings);
+    return laz_credentials_check_secrets(shared->credentials, err);
+}
+
 /* `runtime` NULL: that of the settings, and with it the backend. */
 static int inspect_runtime(struct inspection *inspection, const char *runtime,
                            struct laz_error *err)
@@ -134,6 +149,8 @@ static int inspect_runtime(struct inspection *inspection, const char *runtime,
         if (!runtime && inspection->session->credentials)
             rc = laz_credentials_check(inspection->shared->credentials, &why);
         rc = laz_settings_wrong(values, "network.credential", NULL, rc, &why);
+        if (!rc && !runtime)
+            rc = inspect_credentials(inspection, &why);
     }
     if (!rc && !laz_session_is_far(inspection->session)) {
         rc = runtime ? inspect_box(inspection, &why) : inspect_backends(inspection, &why);

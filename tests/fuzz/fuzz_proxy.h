@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FUZZ_SEARCHED 96 /* bytes of a secret */
-#define FUZZ_BREAKS   8  /* line breaks in a row that are left out */
+#define FUZZ_SEARCHED 1024 /* bytes of a secret */
+#define FUZZ_BREAKS   8    /* line breaks in a row that are left out */
 
 /* ---- what a reader sees ---------------------------------------------------------------------- */
 
@@ -198,7 +198,7 @@ static const char *const fuzz_secrets[] = {
     "12345678",
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuv"
     "wxyz"
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZ and more than is searched for",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ and so on",
 };
 
 struct fuzz_world {

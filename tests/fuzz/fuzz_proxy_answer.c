@@ -37,7 +37,7 @@ static void fuzz_feed(struct fuzz_run *run, const char *data, size_t size, size_
         while (proxy_exchange_answers(&run->exchange) | proxy_exchange_requests(&run->exchange))
             fuzz_run_drain(run);
         fuzz_run_drain(run);
-        CHECK(run->exchange.held.len <= 60 * 136);
+        CHECK(run->exchange.held.len <= 60 * 1368);
     }
     if (!run->exchange.is_ending)
         proxy_exchange_ended(&run->exchange, is_whole);

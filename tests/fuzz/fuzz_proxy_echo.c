@@ -84,7 +84,7 @@ static size_t fuzz_feed(const struct proxy_pattern *pattern, const struct laz_bu
             return gone;
         if (hold > *at)
             fuzz_fail("more is kept back than there was", text);
-        if (hold > 60 * 136)
+        if (hold > 60 * 1368)
             fuzz_fail("too much is kept back", text);
         gone = *at - hold > gone ? *at - hold : gone;
     }
@@ -95,12 +95,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct laz_buf text = LAZ_BUF_INIT;
     struct fuzz_match match = {0};
-    char secret[256];
+    char secret[2048];
     size_t at;
 
     if (size < 30)
         return 0;
-    const size_t secret_len = 8 + data[0] % 200, of = size - 2 < 24 ? size - 2 : 24;
+    const size_t secret_len = data[0] < 240 ? 8u + data[0] % 200 : 1000u + 2u * (data[0] % 16u),
+                 of = size - 2 < 24 ? size - 2 : 24;
     const unsigned seed = data[1];
     for (size_t i = 0; i < secret_len; i++)
         secret[i] = (char)(' ' + data[2 + i % of] % 95);

@@ -227,8 +227,11 @@ def searched(tests, lazaret, server, command, path):
         processes(tests, server, both)
     commands(tests, command, path, both)
     mcp(tests, command, path, both)
+    audit = read(tests.audit)
+    if b'"event":"credential_used"' not in audit:
+        tests.wrong("marks", "the audit log does not say that credentials were used")
     for search in both:
-        search.look(read(tests.audit), "the audit log")
+        search.look(audit, "the audit log")
         search.look("\n".join(tests.logged).encode(), "the log")
     for place in first.found:
         tests.wrong("marks", "the token is in " + place)

@@ -6,7 +6,7 @@ what is done in sessions.
 The servers are those of credential_servers.py, which demand tokens. Everything is done twice: without a box and with
 the token, which shows that the test can tell; and in sessions, which have no token. Parts: requests and answers that
 are made to be understood in two ways (credentials_raw.txt); a token in an answer that is cut at each byte; programs
-(credentials.txt); placeholders; at last a search for a token in all that sessions have, and in all that was said of
+(credentials.txt); placeholders; by hand (--only costs) what a credential costs; at last a search for a token in all that sessions have, and in all that was said of
 them (credential_marks.py). LAZARET_TEST_FULL=yes: all rows and cuts."""
 
 import base64
@@ -67,6 +67,46 @@ def tell(*all):
         print(base64.b64encode(said).decode())
 '''
 exec(REACH)
+
+# Microseconds: of a handshake, of a first request with it, of a later one on a connection that is kept.
+COSTS = r'''
+import json, statistics, time
+NAMES = {"credential": %r, "spliced": %r}
+def opened(name):
+    stream = socket.create_connection((name, 443), 60)
+    stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return TRUST.wrap_socket(stream, server_hostname=name)
+def asks(stream, name):
+    stream.sendall(b"GET / HTTP/1.1\r\nHost: %%s\r\n\r\n" %% name.encode())
+    said = b""
+    while b"\r\n\r\n" not in said:
+        said += stream.recv(65536)
+    head, _, body = said.partition(b"\r\n\r\n")
+    size = int(head.lower().partition(b"content-length:")[2].split()[0])
+    while len(body) < size:
+        body += stream.recv(65536)
+took = {kind: {"handshake": [], "first": [], "later": []} for kind in NAMES}
+for turn in range(310):
+    for kind, name in NAMES.items():
+        start = time.perf_counter()
+        stream = opened(name)
+        middle = time.perf_counter()
+        asks(stream, name)
+        end = time.perf_counter()
+        stream.close()
+        if turn >= 10:
+            took[kind]["handshake"].append(middle - start)
+            took[kind]["first"].append(end - start)
+kept = {kind: opened(name) for kind, name in NAMES.items()}
+for turn in range(3100):
+    for kind, name in NAMES.items():
+        start = time.perf_counter()
+        asks(kept[kind], name)
+        if turn >= 100:
+            took[kind]["later"].append(time.perf_counter() - start)
+print(json.dumps({kind: {what: round(statistics.median(all) * 1e6) for what, all in times.items()}
+                  for kind, times in took.items()}))
+'''
 
 
 # ---- rows -------------------------------------------------------------------------------------------
@@ -227,8 +267,8 @@ class Tests:
             self.wrong(row.title, "the server has seen a whole request: %r" % sent[-300:])
         elif row.outcome == "refused" and sent:
             self.wrong(row.title, "the server has seen %r" % sent[:300])
-        if not result.denials:
-            self.wrong(row.title, "no denial; answer %r" % answer[:200])
+        if not result.denials or any(denial["what"] != "credential" for denial in result.denials):
+            self.wrong(row.title, "denials %s; answer %r" % (result.denials, answer[:200]))
 
     def told(self, title, result, answer=b""):
         """Nothing of it has a token, nor was anybody left waiting."""
@@ -319,6 +359,46 @@ class Tests:
             if self.seen.size() != before or not any("certificate" in str(denial) for denial in result.denials):
                 self.wrong(name, "%r %s" % (self.seen.after(before), result.denials))
 
+    # What code does with a socket to a host of a credential, other than what a client does; {} is the request.
+    ODD = {
+        "the name of another host in TLS":
+            "stream = blind.wrap_socket(plain, server_hostname='git.example.test')",
+        "no name in TLS": "stream = blind.wrap_socket(plain)",
+        "no TLS": "stream = plain",
+        "TLS 1.1":
+            "blind.minimum_version = ssl.TLSVersion.TLSv1\nblind.maximum_version = ssl.TLSVersion.TLSv1_1\n"
+            "blind.set_ciphers('ALL:@SECLEVEL=0')\nstream = blind.wrap_socket(plain, server_hostname=host)",
+        "HTTP/2 alone, agreed on in TLS":
+            "blind.set_alpn_protocols(['h2'])\nstream = blind.wrap_socket(plain, server_hostname=host)\n"
+            "request = b'PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n' + bytes(9)",
+    }
+
+    def odd(self, session):
+        """Nothing of that reaches a server, which it does without a box, but for old TLS."""
+        host = HOSTS["api"]
+        begun = "import ssl, socket\nhost, request = %r, b'GET /a HTTP/1.1\\r\\nHost: %s\\r\\n\\r\\n'\n" \
+            "blind = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)\n" \
+            "blind.check_hostname, blind.verify_mode = False, ssl.CERT_NONE\n" \
+            "try:\n    plain = socket.create_connection((host, 443), 60)\n" % (host, host)
+        ended = "    stream.sendall(request)\n    stream.recv(9)\n    stream.close()\n" \
+            "except TimeoutError:\n    print('silence')\nexcept OSError as error:\n    print(error)\n"
+        for title, code in self.ODD.items():
+            self.count += 1
+            whole = begun + "".join("    %s\n" % line for line in code.split("\n")) + ended
+            before = self.seen.size()
+            done = subprocess.run([sys.executable, "-c", whole.replace("stream.recv(9)", "plain.settimeout(0.2)\n"
+                                   "    stream.settimeout(0.2)\n    stream.recv(9)")], check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if self.seen.size() == before and title != "TLS 1.1":
+                self.wrong(title, "direct: nothing has arrived: %s" % done.stdout)
+            self.seen.is_quiet(-1)
+            before = self.seen.size()
+            result = session.execute(whole, check=False)
+            self.told(title, result)
+            if self.seen.size() != before or "silence" in result.stdout or result.error:
+                self.wrong(title, "%r %s %s %s" % (self.seen.after(before), result.stdout, result.denials, result.error))
+            print("%-40s %s %s" % (title, result.stdout.strip(), [one["what"] for one in result.denials]))
+
     def changed(self, session):
         """A token that is no longer taken is read again, once, and only then."""
         self.count += 1
@@ -371,6 +451,22 @@ class Tests:
         right = sum(one.is_right for one in self.seen.requests[known:])
         if result.stdout != "0\n" or result.denials or right != 600:
             self.wrong("many", "%r %s %s, %d requests" % (result.stdout, result.error, result.denials, right))
+
+    # ---- what it costs ----
+
+    def costs(self, session):
+        """What a credential costs beside a host without one, at the same server: medians, in turns."""
+        result = session.execute(COSTS % (HOSTS["api"], "open.data.example.test"), check=False)
+        print(result.stdout, result.error or "", flush=True)
+        times = json.loads(result.stdout) if not result.error else None
+        if not times:
+            self.wrong("costs", "%s %s" % (result.error, result.denials))
+            return
+        spliced, added = times["spliced"], times["credential"]
+        if added["first"] - spliced["first"] > spliced["handshake"] + 500:
+            self.wrong("costs", "a first request costs more than another handshake and 0.5 ms")
+        if added["later"] - spliced["later"] > 100:
+            self.wrong("costs", "a later request costs more than 100 us")
 
     # ---- placeholders ----
 
@@ -531,7 +627,8 @@ class Tests:
 
     def run(self, lazaret, server, part, only):
         session = None
-        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed"):
+        if server and part in ("all", "raw", "cuts", "placeholders", "many", "strangers", "changed",
+                               "costs"):
             session = lazaret.Session("python", server=server, warm=False)
             session.execute(REACH)
         if part in ("all", "raw"):
@@ -549,12 +646,15 @@ class Tests:
         if part in ("all", "cuts"):
             self.cuts(session)
         self.timed("cuts")
+        if part == "costs" and session: # by hand: of a busy machine it says nothing
+            self.costs(session)
         if part in ("all", "placeholders") and session:
             self.placeholders(session)
         if part in ("all", "many") and session:
             self.many(session)
         if part in ("all", "strangers") and session:
             self.strangers(session)
+            self.odd(session)
         if session and (part == "changed" or (part == "all" and FULL)):  # for a minute nothing is read again
             self.changed(session)
         self.timed("placeholders")

@@ -41,6 +41,7 @@ runs() {
             answers $user "$1" lazaret run --json --runtime "$language" -e "$(code_of "$language")"
         done
         as $user lazaret doctor >"$root.doctor" 2>&1 || wrong "doctor as $user: $(cat "$root.doctor")"
+        proxy "$root.doctor"
     done
 }
 

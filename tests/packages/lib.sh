@@ -63,6 +63,12 @@ as() {
     inside runuser -u "$as_user" -- env -C / HOME="$(sed -n "s/^$as_user:.*:\([^:]*\):[^:]*$/\1/p" "$root/etc/passwd")" "$@"
 }
 
+# proxy FILE - doctor, which has said this, has found lazaret-proxy, and it has started.
+proxy() {
+    grep -q '^credential: ' "$1" || wrong "doctor says nothing of a credential: $(cat "$1")"
+    ! grep -e '^credential: .*lazaret-proxy' "$1" || wrong 'lazaret-proxy is missing, or does not start'
+}
+
 # answers USER BACKEND COMMAND... - the answer of run --json is 42, from a box of that backend.
 answers() {
     answers_user=$1 answers_backend=$2

@@ -36,5 +36,6 @@ for codename in bookworm trixie; do
     inside mv "$place" /opt/moved
     answers tester bwrap /opt/moved/bin/lazaret run --json --runtime lua -e 'print(6 * 7)'
     inside /opt/moved/bin/lazaret doctor >"$root.log" || wrong "doctor: $(cat "$root.log")"
+    proxy "$root.log"
     gone
 done

@@ -228,6 +228,16 @@ credentials() {
     set -- $doctor $idle --set 'network.credential=[{host="api.example.com",header="Authorization: Bearer {secret}",secret={env="DOCTOR_TEST"}}]'
     expect no_proxy_for_the_settings 1 '*' '' "$@"
     says no_proxy_for_the_settings 'problem: the settings have credentials: they were not tried: this lazaret has no'
+    given='network.credential=[{host="api.example.com",header="A: {secret}",secret={env="DOCTOR_TEST"}}]'
+    for way in 'config --check' plan; do
+        # shellcheck disable=SC2086
+        expect "no_proxy: $way" 125 '*' 'needs lazaret-proxy, which builds with GnuTLS have' \
+            "$lazaret" $way $patient --set 'network.allow=["https://api.example.com"]' --set "$given"
+        # without a list no session has a credential
+        # shellcheck disable=SC2086
+        "$lazaret" $way $patient --set "$given" >out 2>err </dev/null || wrong "no_list: $way" "status $?"
+        cases=$((cases + 1))
+    done
     if [ ! -x "$installed_proxy" ]; then
         may_be_missing proxy 'built without GnuTLS'
         return
@@ -243,7 +253,7 @@ credentials() {
     leaves_nothing credential expect credential 0 '*' '' watched "$@" --runtime python
     says credential "$good"
     expect credential_json 0 '*' '' $doctor $idle --json
-    says credential_json '"credential":{"works":true,"problem":null,"runtime":"python"}'
+    says credential_json '"credential":{"works":true,"problem":null,"tried":true,"runtime":"python"}'
     # the server answers, and what adds secrets does not start
     proxy '[ "$1" = --answer ] || exit 3'
     expect broken_proxy 1 '*' '' "$@" --runtime python

@@ -559,7 +559,28 @@ static void messages_that_others_cause_are_told_now_and_then(void)
     CU_ASSERT(laz_log_may_tell(&limit, 9000, &before) && before == 1);
 }
 
+static void a_part_of_a_text_is_found(void)
+{
+    static const struct {
+        const char *text, *part;
+        int at; /* -1: nowhere */
+    } rows[] = {
+        {"abc", "abc", 0}, {"abc", "c", 2},      {"aab", "ab", 1},    {"abab", "bab", 1},
+        {"abc", "", -1},   {"", "", -1},         {"", "a", -1},       {"ab", "abc", -1},
+        {"abc", "d", -1},  {"abcab", "abd", -1}, {"aaaab", "aab", 2},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *text = rows[i].text;
+        const char *found = laz_find_part(text, strlen(text), rows[i].part, strlen(rows[i].part));
+        CU_ASSERT_EQUAL(found ? (int)(found - text) : -1, rows[i].at);
+    }
+    CU_ASSERT_PTR_NULL(laz_find_part("a\0b", 1, "b", 1)); /* behind its end */
+    CU_ASSERT_PTR_NOT_NULL(laz_find_part("a\0b", 3, "\0b", 2));
+}
+
 static const struct unit_test tests[] = {
+    UNIT(a_part_of_a_text_is_found),
     UNIT(texts_of_others_are_made_harmless),
     UNIT(error_text_is_one_line),
     UNIT(error_os_appends_the_cause),

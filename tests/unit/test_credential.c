@@ -23,7 +23,7 @@ struct world {
     struct laz_secrets secrets;
     struct laz_credentials *credentials;
     int proxy;
-    unsigned runs, denials;
+    unsigned runs, denials, stale;
     bool fails;
     char denial[100];
 };
@@ -55,6 +55,13 @@ static void denied(void *user, const char *name, uint16_t port, const char *text
 
     world->denials++;
     snprintf(world->denial, sizeof world->denial, "%s:%d %s", name, port, text);
+}
+
+static void stale(void *user)
+{
+    struct world *world = user;
+
+    world->stale++;
 }
 
 static int world_try(struct world *world, const char *const *credentials, size_t n,
@@ -125,7 +132,14 @@ static void hears_secret(struct world *world, const char *text, const char *why)
     CU_ASSERT_FATAL(heard(world, &type, &note, line));
     CU_ASSERT_EQUAL(type, PROXY_SECRET);
     UNIT_TEXT(note.text ? note.text : "", text ? text : "");
-    CU_ASSERT(!why == !note.why && (!why || strstr(note.why, why) != NULL));
+    /* What the reason is, the log of the host has: code sees what the proxy is told. */
+    CU_ASSERT(!why == !note.why);
+    if (why)
+        UNIT_TEXT(note.why, "the log of the host says why");
+    bool has_why = !why;
+    for (const struct credential_item *item = world->credentials->items; item; item = item->next)
+        has_why |= item->failure && why && strstr(item->failure, why);
+    CU_ASSERT(has_why);
     proxy_note_fini(type, &note);
 }
 
@@ -304,7 +318,8 @@ static struct laz_credential_set *usual_set(struct world *world)
 
     CU_ASSERT_EQUAL_FATAL(laz_credential_set_new(world->credentials, NULL, 0, &set, NULL), 0);
     CU_ASSERT_PTR_NOT_NULL_FATAL(set);
-    laz_credential_set_own(set, &(struct laz_credential_owner){.user = world, .denied = denied});
+    laz_credential_set_own(
+        set, &(struct laz_credential_owner){.user = world, .denied = denied, .stale = stale});
     return set;
 }
 
@@ -573,14 +588,20 @@ static void a_proxy_that_is_gone_is_an_error(void)
     int pair[2];
 
     CU_ASSERT_EQUAL_FATAL(world_try(&world, usual, 1, NULL), 0);
-    struct laz_credential_set *set = usual_set(&world);
+    struct laz_credential_set *set = usual_set(&world), *other = usual_set(&world);
+    set->number = 1; /* its box trusts this proxy; the other one has no box yet */
+    CU_ASSERT_FALSE(laz_credential_set_is_stale(set));
     laz_os_close(&world.proxy);
     laz_credentials_catch_up(world.credentials);
+    CU_ASSERT_EQUAL(world.stale, 1);
+    CU_ASSERT(laz_credential_set_is_stale(set) && !laz_credential_set_is_stale(other));
+    CU_ASSERT_FALSE(laz_credential_set_is_stale(NULL));
     CU_ASSERT_FALSE(world.credentials->runs);
     CU_ASSERT_EQUAL_FATAL(laz_os_message_pair(pair), 0);
     CU_ASSERT_EQUAL(laz_credential_set_connect(set, "a.example", 443, pair[0], &why), -1);
     CU_ASSERT(why && strstr(why, "proxy") != NULL);
     laz_os_close(&pair[1]);
+    laz_credential_set_free(other);
     laz_credential_set_free(set);
     world_end(&world);
 }

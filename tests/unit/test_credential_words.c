@@ -51,7 +51,7 @@ static const struct {
      "name: ", false},
     {"{\"host\":\"a.example\",\"secret\":\"mellon\"}", "one of header, basic and query", false},
     {"{\"host\":\"a.example\",\"header\":\"A: {secret}\",\"query\":\"k\",\"secret\":\"s\"}",
-     "one of header, basic and query", false},
+     "of header, basic and query there can be one", false},
     {"{\"host\":\"a.example\",\"header\":\"A: mellon\",\"secret\":\"s\"}", "with {secret}", false},
     {"{\"host\":\"a.example\",\"header\":\"{secret}\",\"secret\":\"s\"}", "with {secret}", false},
     {"{\"host\":\"a.example\",\"header\":\"{secret}: mellon\",\"secret\":\"s\"}", "with {secret}",

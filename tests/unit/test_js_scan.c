@@ -326,8 +326,9 @@ static void statements_and_members_end_where_the_language_ends_them(void)
         "do b\nwhile (c) d",
         "for (;;) { break\nb }",
         "(function () { return\nb })",
-        "(class { b\nc = 1\n[d] = 2\nget\ne() {}\nstatic async *f() {}\n#g; static h; get\n*i() {} "
-        "})",
+        ("(class { b\nc = 1\n[d] = 2\nget\ne() {}\nstatic async *f() {}\n#g; static h; get\n*i() "
+         "{} "
+         "})"),
         "(class { static; get; set; async\nj() {} static {} static static() {} 'k' = 1; 5 = 6 })",
         "({get b() {}, set b(v) {}, get, set, async: 1, async *c() {}, [d]: 1, if: 2, 3: 4})",
         "l: for (;;) { continue l }",

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define N(array) (sizeof(array) / sizeof *(array))
 #define SECRET   "tok_0123456789abcdef"
@@ -519,21 +520,6 @@ static void secrets_of_before_are_searched_for(void)
     }
 }
 
-static void why_there_is_no_secret_is_not_for_the_code(void)
-{
-    struct run run;
-
-    run_begin(&run);
-    set_secret(&run, NULL);
-    run.one.why = (char *)"the file /etc/lazaret/token: no permission";
-    box_says(&run, GET);
-    CU_ASSERT(run.exchange.is_ending && run.server.out.len == 0 && run.denied == 1);
-    CU_ASSERT_PTR_NOT_NULL(strstr(run.denial, "/etc/lazaret/token"));
-    CU_ASSERT_PTR_NOT_NULL(strstr(to_box(&run), "HTTP/1.1 502 "));
-    CU_ASSERT_PTR_NULL(strstr(to_box(&run), "/etc"));
-    run_end(&run);
-}
-
 static void interim_answers_have_a_bound(void)
 {
     static const char interim[] = "HTTP/1.1 102 Processing\r\n\r\n";
@@ -578,7 +564,75 @@ static void the_end_of_a_server_is_seen(void)
     }
 }
 
+/* ---- secrets of credentials ------------------------------------------------------------------ */
+
+static void a_credential_keeps_a_secret_that_is_the_same(void)
+{
+    static char large[LAZ_PROXY_SECRET + 1];
+    const struct proxy_note note = {.credential = 3, .title = "one", .field = "A"};
+    struct proxy_credential *one = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(proxy_credential_new(&note, -1, &one, NULL), 0);
+    CU_ASSERT(!one->secret && !one->why && !one->pattern && one->before && one->after);
+    one->is_asked = true;
+    CU_ASSERT_EQUAL(proxy_credential_set(one, SECRET, sizeof SECRET - 1, NULL), 0);
+    CU_ASSERT(one->secret && one->pattern && !one->is_asked && !one->why);
+    struct proxy_pattern *pattern = proxy_pattern_hold(one->pattern);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, SECRET, sizeof SECRET - 1, NULL), 0);
+    CU_ASSERT_PTR_EQUAL(one->pattern, pattern);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, "another-of-them", 15, NULL), 0);
+    CU_ASSERT_PTR_NOT_EQUAL(one->pattern, pattern);
+    CU_ASSERT(
+        proxy_echo_in(pattern, SECRET, sizeof SECRET - 1)); /* whoever holds it still has it */
+    proxy_pattern_drop(pattern);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, NULL, 0, "its file is gone"), 0);
+    CU_ASSERT(!one->secret && !one->pattern);
+    UNIT_TEXT(one->why, "its file is gone");
+    CU_ASSERT_EQUAL(proxy_credential_set(one, SECRET, sizeof SECRET - 1, NULL), 0);
+    CU_ASSERT_PTR_NULL(one->why);
+    memset(large, 'a', sizeof large);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, large, LAZ_PROXY_SECRET, NULL), 0);
+    CU_ASSERT(one->secret_len == LAZ_PROXY_SECRET && !one->why);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, large, sizeof large, NULL), 0);
+    CU_ASSERT(!one->secret && one->why);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, SECRET, 0, NULL), 0);
+    CU_ASSERT(!one->secret && one->why);
+    proxy_credential_drop(one);
+}
+
+/* `echo`: answers are not searched. */
+static void a_credential_with_echo_has_no_pattern(void)
+{
+    const struct proxy_note note = {.credential = 3, .field = "A", .echo = true};
+    struct proxy_credential *one = NULL;
+
+    CU_ASSERT_EQUAL_FATAL(proxy_credential_new(&note, -1, &one, NULL), 0);
+    CU_ASSERT_EQUAL(proxy_credential_set(one, "short", 5, NULL), 0);
+    CU_ASSERT(one->secret && !one->pattern);
+    proxy_credential_drop(one);
+}
+
+static void authorities_that_are_none_are_an_error(void)
+{
+    const struct proxy_note note = {.credential = 3, .field = "A"};
+    struct proxy_credential *one = NULL;
+    struct laz_error err = {0};
+    FILE *file = tmpfile();
+
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    fputs("no certificate\n", file);
+    fflush(file);
+    rewind(file);
+    CU_ASSERT_EQUAL(proxy_credential_new(&note, dup(fileno(file)), &one, &err), LAZ_ECONFIG);
+    CU_ASSERT_PTR_NULL(one);
+    CU_ASSERT_PTR_NOT_NULL(strstr(err.text, "no certificate"));
+    fclose(file);
+}
+
 static const struct unit_test tests[] = {
+    UNIT(a_credential_keeps_a_secret_that_is_the_same),
+    UNIT(a_credential_with_echo_has_no_pattern),
+    UNIT(authorities_that_are_none_are_an_error),
     UNIT(fields_that_carry_the_secret_are_left_out),
     UNIT(answers_without_one_certain_end_are_refused),
     UNIT(what_follows_a_head_is_known),
@@ -593,7 +647,6 @@ static const struct unit_test tests[] = {
     UNIT(a_secret_is_searched_for_when_it_was_replaced_or_lost),
     UNIT(a_secret_is_searched_for_as_soon_as_it_is_there),
     UNIT(secrets_of_before_are_searched_for),
-    UNIT(why_there_is_no_secret_is_not_for_the_code),
     UNIT(interim_answers_have_a_bound),
     UNIT(the_end_of_a_server_is_seen),
     {0},

@@ -162,6 +162,7 @@ static void what_servers_may_read_in_two_ways_is_refused(void)
         REFUSED("GET / HTTP/1.1\r\n" HOST "HTTP2-Settings: x\r\n\r\n", 501, "another protocol"),
         REFUSED("GET / HTTP/1.1\r\n" HOST "Connection: close, Authorization\r\n\r\n", 400,
                 "Connection"),
+        REFUSED("POST / HTTP/1.1\r\n" HOST "Content_Length: 1\r\n\r\n", 400, "underscore"),
         REFUSED("GET / HTTP/1.1\r\n" HOST "Expect: 200-ok\r\n\r\n", 417, "expects"),
         REFUSED("GET / HTTP/1.1\r\n" HOST "X: " FOREIGN "\r\n\r\n", 403, "placeholder of another"),
         REFUSED("GET /?" FOREIGN " HTTP/1.1\r\n" HOST "\r\n", 403, "placeholder of another"),

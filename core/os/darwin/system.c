@@ -32,6 +32,7 @@ void laz_os_system_paths(bool programs, bool network,
 {
     struct system_look look = {visit, user};
 
+    (void)network; /* no backend of this system keeps a network list */
     laz_os_usual_paths(laz_os_platform(), programs, system_visit, &look);
 }
 
