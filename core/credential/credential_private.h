@@ -98,6 +98,7 @@ struct laz_credentials {
     struct laz_process process;
     int channel;
     struct laz_io *io;
+    struct credential_unsent *unsent; /* notes that it had no room for */
     char *program, *trust;
 };
 
@@ -118,6 +119,11 @@ const struct laz_secret_source *credential_source(const struct credential_item *
 /* False: it is gone, or takes nothing now. */
 bool credential_tell(struct laz_credentials *credentials, enum proxy_note_type type,
                      const struct proxy_note *note, const int *fds, size_t n);
+/* The same of a note that must not be lost, since the proxy waits for it: one that has no room now,
+ * because of what code causes, is sent later. */
+void credential_tell_surely(struct laz_credentials *credentials, enum proxy_note_type type,
+                            const struct proxy_note *note);
+void credential_tell_unsent(struct laz_credentials *credentials);
 void credential_process_end(struct laz_credentials *credentials);
 /* What it says: sets.c. */
 void credential_used(struct laz_credentials *credentials, const struct proxy_note *note);

@@ -60,6 +60,11 @@ int credential_item_new(struct laz_credentials *credentials, const char *json, b
                                     &item->words, err);
     if (!rc && item->words.kind != CREDENTIAL_VALUE)
         rc = item_check_source(item, err);
+    if (!rc && item->words.authorities &&
+        laz_settings_lets_change(credentials->of.values, item->words.authorities))
+        rc = laz_error_set(
+            err, LAZ_ECONFIG, 0,
+            "ca: it is in sandbox.write, where code can change it: keep it elsewhere");
     if (!rc && item->words.authorities && (rc = laz_trust_file(item->words.authorities, err))) {
         laz_error_prefix(err, "ca: ");
         rc = laz_error_as(err, LAZ_ECONFIG);
@@ -82,7 +87,7 @@ void credential_item_drop(struct credential_item *item)
         return;
     LAZ_LIST_REMOVE(credentials->items, item);
     if (item->told && item->told == credentials->number)
-        (void)credential_tell(credentials, PROXY_FORGET, &note, NULL, 0);
+        credential_tell_surely(credentials, PROXY_FORGET, &note);
     credential_words_fini(&item->words);
     free(item->placeholder);
     free(item->failure);

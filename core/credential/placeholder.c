@@ -34,17 +34,26 @@ static size_t placeholder_alphabet(const char *text, size_t len)
     return sizeof placeholder_letters - 1;
 }
 
-/* Up to the last '_' or '-' of the first characters, if only letters and digits stand before. */
+/* Short words of small letters, with at most two digits behind, and '_' or '-' ("sk-ant-api03-"),
+ * where enough is left of the secret: pieces of a UUID or of a password say something of it. */
 static size_t placeholder_prefix(const char *secret, size_t len)
 {
-    static const char allowed[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-    size_t prefix = 0;
+    size_t prefix = 0, letters = 0, digits = 0;
 
-    for (size_t i = 0; i < len && i < PLACEHOLDER_PREFIX && strchr(allowed, secret[i]); i++)
-        if (secret[i] == '_' || secret[i] == '-')
+    for (size_t i = 0; i < len && i < PLACEHOLDER_PREFIX; i++) {
+        const char c = secret[i];
+        if ((c == '_' || c == '-') && letters >= 2) {
             prefix = i + 1;
-    return prefix < len / 2 ? prefix : 0;
+            letters = digits = 0;
+        } else if (c >= 'a' && c <= 'z' && !digits && letters < 6) {
+            letters++;
+        } else if (c >= '0' && c <= '9' && letters && digits < 2) {
+            digits++;
+        } else {
+            break;
+        }
+    }
+    return len - prefix >= PLACEHOLDER_RANDOM ? prefix : 0;
 }
 
 char *credential_placeholder(const char *secret, size_t len)

@@ -140,6 +140,7 @@ static bool process_hear(struct laz_credentials *credentials)
 static void process_ready(void *user, uint32_t events)
 {
     (void)events;
+    credential_tell_unsent(user);
     for (unsigned n = 0; n < PROCESS_TURN && process_hear(user);)
         n++;
 }

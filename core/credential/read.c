@@ -54,7 +54,7 @@ static void read_tell(struct credential_item *item, const struct laz_secret *sec
         note.text_len = secret->len;
     }
     if (item->told == item->credentials->number)
-        (void)credential_tell(item->credentials, PROXY_SECRET, &note, NULL, 0);
+        credential_tell_surely(item->credentials, PROXY_SECRET, &note);
 }
 
 static void read_fail(struct credential_item *item, const char *why)

@@ -196,12 +196,39 @@ static bool set_tell(struct credential_item *item, const char **why)
     return is_told;
 }
 
-/* Placeholders of all credentials are known to the proxy, which refuses those of other hosts. */
+/* Its own have to be known to the proxy. So should the placeholders of all others, which it refuses
+ * then; but what is wrong with one of these is no reason to refuse this session's connections. */
 static bool set_tell_all(struct laz_credential_set *set, const char **why)
 {
-    for (struct credential_item *item = set->credentials->items; item; item = item->next)
-        if (!set_tell(item, why))
+    const char *others_why;
+
+    for (size_t i = 0; i < set->n; i++)
+        if (!set_tell(set->items[i], why))
             return false;
+    for (struct credential_item *item = set->credentials->items; item; item = item->next)
+        if (item->placeholder)
+            (void)set_tell(item, &others_why);
+    return true;
+}
+
+/* The numbers of those for this name. A connection has one server, whose certificate is checked
+ * once: a secret that is for one of the system's authorities does not go where a `ca` alone vouches
+ * for it, nor the other way round. */
+static bool set_choose(const struct laz_credential_set *set, const char *name, uint16_t port,
+                       struct laz_strv *ids)
+{
+    const struct credential_words *first = NULL;
+
+    for (size_t i = 0; i < set->n; i++) {
+        const struct credential_words *words = &set->items[i]->words;
+        if (!laz_network_host_has(&words->host, name, port))
+            continue;
+        first = first ? first : words;
+        const char *one = first->authorities, *other = words->authorities;
+        if (!one != !other || (one && strcmp(one, other) != 0))
+            return false;
+        laz_strv_addf(ids, "%" PRId64, set->items[i]->id);
+    }
     return true;
 }
 
@@ -216,9 +243,10 @@ int laz_credential_set_connect(struct laz_credential_set *set, const char *name,
     *why = "the proxy of the host has ended since the session was started: start it again";
     is_told = is_told && set_tell_all(set, why);
 
-    for (size_t i = 0; i < set->n && is_told; i++)
-        if (laz_network_host_has(&set->items[i]->words.host, name, port))
-            laz_strv_addf(&note.credentials, "%" PRId64, set->items[i]->id);
+    if (is_told && !set_choose(set, name, port, &note.credentials)) {
+        *why = "the credentials for this host have different authorities (ca)";
+        is_told = false;
+    }
     if (is_told && (note.credentials.failed || laz_os_stream_pair(&ends[0], &ends[1], &err))) {
         *why = "the host has no descriptors or memory left";
         is_told = false;

@@ -15,6 +15,9 @@
 
 #define WORDS_SECRET "{secret}"
 #define WORDS_TEXT   512 /* bytes of a header, a path, ... */
+/* So that all of them, escaped, are in one note to the proxy (LAZ_PROXY_NOTE). */
+#define WORDS_METHODS 64
+#define WORDS_PATHS   128
 
 struct words_form {
     const char *name, *host, *header, *basic, *query, *secret, *placeholder, *ca, *echo;
@@ -223,6 +226,8 @@ static int words_methods(const struct words_form *form, struct credential_words 
 {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 
+    if (form->methods.n > WORDS_METHODS)
+        return words_wrong(err, "methods: a credential has 64 at most");
     for (size_t i = 0; i < form->methods.n; i++) {
         const char *method = form->methods.items[i];
         if (!*method || method[strspn(method, letters)] || strlen(method) > 20)
@@ -235,6 +240,8 @@ static int words_methods(const struct words_form *form, struct credential_words 
 static int words_paths(const struct words_form *form, struct credential_words *words,
                        struct laz_error *err)
 {
+    if (form->paths.n > WORDS_PATHS)
+        return words_wrong(err, "paths: a credential has 128 at most; '*' stands for anything");
     for (size_t i = 0; i < form->paths.n; i++) {
         const char *path = form->paths.items[i];
         if (path[0] != '/' || !words_is_plain(path) || strpbrk(path, " #"))

@@ -93,11 +93,13 @@ static void connection_settle(struct proxy_connection *c, bool moved)
     struct proxy_end *box = &c->box, *server = &c->server;
     const bool is_idle = !moved && !c->exchange.is_asking && !c->exchange.waits &&
                          box->bytes.sent == box->bytes.out.len;
+    /* all that it has sent was understood; or what is left is a part of a line, which stays one */
+    const bool is_read = server->bytes.taken == server->bytes.in.len ||
+                         (!moved && box->bytes.sent == box->bytes.out.len);
 
     if (box->broken || (box->ended && (box->was_cut || is_idle)))
         c->is_over = true;
-    if (!c->exchange.is_ending &&
-        (server->broken || (server->ended && server->bytes.taken == server->bytes.in.len)))
+    if (!c->exchange.is_ending && (server->broken || (server->ended && is_read)))
         proxy_exchange_ended(&c->exchange, !server->was_cut && !server->broken);
     if (c->exchange.is_ending && !c->is_over && box->bytes.sent == box->bytes.out.len)
         connection_leave(c);

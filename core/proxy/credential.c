@@ -19,6 +19,15 @@ void proxy_credential_hold(struct proxy_credential *credential)
     credential->holders++;
 }
 
+/* What was sent once may be in an answer still, when there is another one. */
+static void credential_remember(struct proxy_credential *credential)
+{
+    proxy_pattern_drop(credential->former[PROXY_FORMER - 1]);
+    for (size_t i = PROXY_FORMER - 1; i > 0; i--)
+        credential->former[i] = credential->former[i - 1];
+    credential->former[0] = proxy_pattern_hold(credential->pattern);
+}
+
 static void credential_forget(struct proxy_credential *credential)
 {
     if (credential->secret)
@@ -36,6 +45,8 @@ void proxy_credential_drop(struct proxy_credential *credential)
     if (!credential || --credential->holders)
         return;
     credential_forget(credential);
+    for (size_t i = 0; i < PROXY_FORMER; i++)
+        proxy_pattern_drop(credential->former[i]);
     free(credential->title);
     free(credential->field);
     free(credential->before);
@@ -133,6 +144,8 @@ int proxy_credential_set(struct proxy_credential *credential, const char *secret
         credential->why = NULL;
         return 0;
     }
+    if (credential->pattern)
+        credential_remember(credential);
     credential_forget(credential);
     if (!secret || !len || len > LAZ_PROXY_SECRET) {
         credential->why = laz_strdup(why && *why ? why : "there is none");

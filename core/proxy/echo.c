@@ -9,8 +9,11 @@
  * before, one stands for all.  Line breaks are left out, which base64 in mails has, but not many
  * in a row: what is kept back has a bound.
  *
- * Bytes that may be the beginning of a secret are kept back until it is known; fewer than
- * ECHO_KEPT characters tell nothing, and would hold up streams whose pieces end with them. */
+ * What may go on with a secret is kept back until more has come.  What that is must not tell
+ * whether it is the beginning of this secret: code that has a server send its guesses would see
+ * from where a piece ends, or when it comes, which of them is right, and find a secret one
+ * character after the other.  So the last word is kept back, whatever it says: all bytes behind the
+ * last one that no token has. */
 #include "proxy/proxy_private.h"
 
 #include "base/base64.h"
@@ -25,16 +28,18 @@
 #define ECHO_SECRET   1024u
 #define ECHO_LENGTH   1368u /* of a pattern: base64 of these and two more */
 #define ECHO_PATTERNS 7u
-#define ECHO_BREAKS   8u /* bytes of line breaks in a row */
+#define ECHO_BREAKS   8u  /* bytes of line breaks in a row */
+#define ECHO_LINE     24u /* a shorter word goes on when its line ends: people wait for lines */
 
 struct proxy_pattern {
     unsigned holders;
     uint8_t class_of[256];  /* 0: in no pattern */
     bool is_looked_at[256]; /* by a reading at the beginning: it begins a pattern, or an escape */
+    bool is_word[256];      /* it may be of a secret like this one, or of an encoding of it */
+    size_t most; /* bytes that are kept back: each character and line break as six of JSON */
     size_t n_classes;
     size_t n_nodes;
     uint16_t *next; /* of each node, for each class */
-    uint16_t depth[ECHO_PATTERNS * ECHO_LENGTH + 1];
     bool is_end[ECHO_PATTERNS * ECHO_LENGTH + 1];
 };
 
@@ -47,10 +52,8 @@ static void pattern_add(struct proxy_pattern *pattern, const char *text, size_t 
     for (size_t i = 0; i < len; i++) {
         uint16_t *next =
             &pattern->next[node * pattern->n_classes + pattern->class_of[(unsigned char)text[i]]];
-        if (!*next) {
-            pattern->depth[pattern->n_nodes] = (uint16_t)(i + 1);
+        if (!*next)
             *next = (uint16_t)pattern->n_nodes++;
-        }
         node = *next;
     }
     pattern->is_end[node] = true;
@@ -128,11 +131,22 @@ static void pattern_count_classes(struct proxy_pattern *pattern, const struct la
         }
 }
 
+/* The same for all secrets of letters and digits. Of others it tells which signs they have. */
+static void pattern_words(struct proxy_pattern *pattern, const char *secret, size_t len)
+{
+    for (int c = 'a'; c <= 'z'; c++)
+        pattern->is_word[c] = pattern->is_word[c - 'a' + 'A'] = true;
+    for (const char *c = "0123456789+/-_=%\\"; *c; c++)
+        pattern->is_word[(unsigned char)*c] = true;
+    for (size_t i = 0; i < len; i++)
+        pattern->is_word[(unsigned char)secret[i]] = true;
+}
+
 struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len)
 {
     struct proxy_pattern *pattern = calloc(1, sizeof *pattern);
     struct laz_buf texts[ECHO_PATTERNS] = {LAZ_BUF_INIT};
-    size_t total = 1;
+    size_t total = 1, longest = 0;
     bool failed = !pattern;
 
     len = len < ECHO_SECRET ? len : ECHO_SECRET;
@@ -144,8 +158,11 @@ struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len)
     for (size_t k = 0; k < ECHO_PATTERNS; k++) {
         failed |= texts[k].failed;
         total += texts[k].len;
+        longest = texts[k].len > longest ? texts[k].len : longest;
     }
     if (!failed) {
+        pattern_words(pattern, secret, len);
+        pattern->most = (longest + 1) * (ECHO_BREAKS + 1) * 6;
         pattern_count_classes(pattern, texts);
         pattern->n_nodes = 1;
         pattern->next = calloc(total * pattern->n_classes, sizeof *pattern->next);
@@ -189,18 +206,17 @@ void proxy_pattern_drop(struct proxy_pattern *pattern)
 void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern)
 {
     echo->pattern = pattern;
-    echo->offset = 0;
+    echo->word = echo->signs = echo->breaks = 0;
     echo->is_split = false;
     for (size_t i = 0; i < PROXY_READINGS; i++) {
         struct proxy_reading *reading = &echo->readings[i];
         reading->state = reading->pending = reading->digits = reading->breaks = 0;
-        reading->n = 0;
     }
 }
 
-/* One character of a reading, which began at `start`. True: it ends the secret. */
+/* One character of a reading. True: it ends the secret. */
 static inline bool reading_take(const struct proxy_pattern *pattern, struct proxy_reading *reading,
-                                unsigned char c, uint64_t start)
+                                unsigned char c)
 {
     if (c == '\n' || c == '\r') {
         if (reading->breaks == ECHO_BREAKS)
@@ -211,14 +227,12 @@ static inline bool reading_take(const struct proxy_pattern *pattern, struct prox
     }
     reading->breaks = 0;
     reading->state = pattern->next[reading->state * pattern->n_classes + pattern->class_of[c]];
-    if (reading->state) /* the ends of no pattern are asked for */
-        reading->starts[reading->n++ % PROXY_DEPTH] = start;
     return pattern->is_end[reading->state];
 }
 
 /* Escapes of URLs: %41. What is none is taken as it is. */
 static bool reading_percent(const struct proxy_pattern *pattern, struct proxy_reading *reading,
-                            unsigned char c, uint64_t offset)
+                            unsigned char c)
 {
     const int digit = laz_hex_digit((char)c);
     bool found = false;
@@ -226,8 +240,7 @@ static bool reading_percent(const struct proxy_pattern *pattern, struct proxy_re
     if (reading->digits == 2 && digit >= 0) {
         const unsigned high = (unsigned)laz_hex_digit((char)reading->pending);
         reading->digits = 0;
-        return reading_take(pattern, reading, (unsigned char)(high << 4 | (unsigned)digit),
-                            offset - 2);
+        return reading_take(pattern, reading, (unsigned char)(high << 4 | (unsigned)digit));
     }
     if (reading->digits == 1 && digit >= 0) {
         reading->digits = 2;
@@ -235,30 +248,30 @@ static bool reading_percent(const struct proxy_pattern *pattern, struct proxy_re
         return false;
     }
     if (reading->digits)
-        found = reading_take(pattern, reading, '%', offset - reading->digits);
+        found = reading_take(pattern, reading, '%');
     if (reading->digits == 2)
-        found |= reading_take(pattern, reading, (unsigned char)reading->pending, offset - 1);
+        found |= reading_take(pattern, reading, (unsigned char)reading->pending);
     reading->digits = c == '%';
-    return found || (c != '%' && reading_take(pattern, reading, c, offset));
+    return found || (c != '%' && reading_take(pattern, reading, c));
 }
 
 /* A character of JSON by its number, in UTF-8. */
 static bool reading_unicode(const struct proxy_pattern *pattern, struct proxy_reading *reading,
-                            uint32_t code, uint64_t start)
+                            uint32_t code)
 {
     if (code < 0x80)
-        return reading_take(pattern, reading, (unsigned char)code, start);
+        return reading_take(pattern, reading, (unsigned char)code);
     if (code < 0x800)
-        return reading_take(pattern, reading, (unsigned char)(0xc0 | code >> 6), start) |
-               reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)), start);
-    return reading_take(pattern, reading, (unsigned char)(0xe0 | code >> 12), start) |
-           reading_take(pattern, reading, (unsigned char)(0x80 | (code >> 6 & 0x3f)), start) |
-           reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)), start);
+        return reading_take(pattern, reading, (unsigned char)(0xc0 | code >> 6)) |
+               reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)));
+    return reading_take(pattern, reading, (unsigned char)(0xe0 | code >> 12)) |
+           reading_take(pattern, reading, (unsigned char)(0x80 | (code >> 6 & 0x3f))) |
+           reading_take(pattern, reading, (unsigned char)(0x80 | (code & 0x3f)));
 }
 
 /* Escapes of JSON. `digits`: 1 behind a backslash, 2 to 5 behind \u and its digits so far. */
 static bool reading_json(const struct proxy_pattern *pattern, struct proxy_reading *reading,
-                         unsigned char c, uint64_t offset)
+                         unsigned char c)
 {
     const int digit = laz_hex_digit((char)c);
 
@@ -267,7 +280,7 @@ static bool reading_json(const struct proxy_pattern *pattern, struct proxy_readi
         if (++reading->digits < 6)
             return false;
         reading->digits = 0;
-        return reading_unicode(pattern, reading, reading->pending, offset - 5);
+        return reading_unicode(pattern, reading, reading->pending);
     }
     if (reading->digits == 1) {
         reading->digits = c == 'u' ? 2 : 0;
@@ -276,10 +289,10 @@ static bool reading_json(const struct proxy_pattern *pattern, struct proxy_readi
             return false;
         c = c == 'n' ? '\n' : c == 'r' ? '\r' : c;
         c = c == 't' ? '\t' : c == 'b' ? '\b' : c == 'f' ? '\f' : c;
-        return reading_take(pattern, reading, c, offset - 1);
+        return reading_take(pattern, reading, c);
     }
     reading->digits = c == '\\';
-    return c != '\\' && reading_take(pattern, reading, c, offset);
+    return c != '\\' && reading_take(pattern, reading, c);
 }
 
 /* Without escapes: up to one, or to the end; *at moves there. True: the secret was in it. */
@@ -287,7 +300,6 @@ static bool echo_plain(struct proxy_echo *echo, const unsigned char *data, size_
 {
     const struct proxy_pattern *pattern = echo->pattern;
     struct proxy_reading *reading = &echo->readings[0];
-    const uint64_t before = echo->offset - *at;
     bool found = false;
     size_t i = *at;
 
@@ -296,10 +308,9 @@ static bool echo_plain(struct proxy_echo *echo, const unsigned char *data, size_
             i++;
         if (i == len || data[i] == '%' || data[i] == '\\')
             break;
-        found = reading_take(pattern, reading, data[i], before + i);
+        found = reading_take(pattern, reading, data[i]);
         i++;
     }
-    echo->offset = before + i;
     *at = i;
     return found;
 }
@@ -314,9 +325,6 @@ static void echo_split(struct proxy_echo *echo)
         to->state = from->state;
         to->breaks = from->breaks;
         to->digits = 0;
-        to->n = from->n;
-        for (uint64_t k = from->n - echo->pattern->depth[from->state]; k < from->n; k++)
-            to->starts[k % PROXY_DEPTH] = from->starts[k % PROXY_DEPTH];
     }
 }
 
@@ -328,9 +336,8 @@ static bool echo_escaped(struct proxy_echo *echo, const unsigned char *data, siz
 
     while (echo->is_split && *at < len) {
         const unsigned char c = data[(*at)++];
-        const uint64_t offset = echo->offset++;
-        if (reading_take(pattern, raw, c, offset) | reading_percent(pattern, percent, c, offset) |
-            reading_json(pattern, json, c, offset))
+        if (reading_take(pattern, raw, c) | reading_percent(pattern, percent, c) |
+            reading_json(pattern, json, c))
             return true;
         echo->is_split =
             raw->state || percent->state || json->state || percent->digits || json->digits;
@@ -338,21 +345,31 @@ static bool echo_escaped(struct proxy_echo *echo, const unsigned char *data, siz
     return false;
 }
 
-/* How many of the last bytes may be the beginning of a secret. */
-static size_t echo_hold(const struct proxy_echo *echo)
+/* How many of the last bytes are kept back: nothing of what the automaton has found is asked. */
+static size_t echo_hold(struct proxy_echo *echo, const unsigned char *data, size_t len)
 {
-    size_t hold = 0;
+    const bool *is_word = echo->pattern->is_word;
+    const size_t most = echo->pattern->most;
+    size_t from = len > most ? len - most : 0;
 
-    for (size_t i = 0; i < (echo->is_split ? PROXY_READINGS : 1); i++) {
-        const struct proxy_reading *reading = &echo->readings[i];
-        const uint16_t depth = echo->pattern->depth[reading->state];
-        if (depth < ECHO_KEPT)
-            continue;
-        const uint64_t start = reading->starts[(reading->n - depth) % PROXY_DEPTH];
-        if (echo->offset - start > hold)
-            hold = (size_t)(echo->offset - start);
+    for (size_t i = len; i > from; i--)
+        if (!is_word[data[i - 1]] && data[i - 1] != '\n' && data[i - 1] != '\r') {
+            from = i;
+            break;
+        }
+    if (from) /* else the word of before goes on */
+        echo->word = echo->signs = echo->breaks = 0;
+    for (size_t i = from; i < len; i++) {
+        const bool is_break = data[i] == '\n' || data[i] == '\r';
+        echo->breaks = is_break ? echo->breaks + 1 : 0;
+        echo->signs += !is_break;
+        echo->word++;
+        if (echo->breaks > ECHO_BREAKS)
+            echo->word = echo->signs = 0;
     }
-    return hold;
+    if (echo->signs < (echo->breaks ? ECHO_LINE : ECHO_KEPT))
+        return 0;
+    return echo->word < most ? (size_t)echo->word : most;
 }
 
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold)
@@ -374,7 +391,7 @@ bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size
         }
     }
     if (!found)
-        *hold = echo_hold(echo);
+        *hold = echo_hold(echo, bytes, len);
     return found;
 }
 

@@ -114,14 +114,36 @@ static void exchange_search(struct proxy_exchange *x, size_t at, struct proxy_pa
     proxy_echo_begin(&x->echoes[at], pattern);
 }
 
-/* For the secrets that there are when a request goes out. */
+/* For the secrets that there are when a request goes out, and those that were there before. */
 static void exchange_search_begin(struct proxy_exchange *x)
 {
     for (size_t i = 0; i < x->own.n; i++) {
-        exchange_search(x, 2 * i, x->own.items[i]->pattern);
-        exchange_search(x, 2 * i + 1, NULL);
+        const size_t at = PROXY_SOUGHT * i;
+        exchange_search(x, at, x->own.items[i]->pattern);
+        for (size_t k = 0; k < PROXY_FORMER; k++)
+            exchange_search(x, at + 1 + k, x->own.items[i]->former[k]);
+        exchange_search(x, at + PROXY_SOUGHT - 1, NULL);
     }
     laz_buf_clear(&x->held);
+}
+
+/* One that has come since then. The one before it goes on to be searched for, from where that is.
+ */
+static void exchange_search_other(struct proxy_exchange *x, size_t at, struct proxy_pattern *now)
+{
+    const size_t last = at + PROXY_SOUGHT - 1;
+    struct proxy_pattern **items = x->searches.items;
+    size_t to = at + 1;
+
+    while (to < last - 1 && items[to])
+        to++;
+    if (items[last]) {
+        proxy_pattern_drop(items[to]);
+        items[to] = items[last];
+        x->echoes[to] = x->echoes[last];
+        items[last] = NULL;
+    }
+    exchange_search(x, last, now);
 }
 
 /* For those as well that have come since then: other connections may have sent them. */
@@ -129,8 +151,11 @@ static void exchange_search_on(struct proxy_exchange *x)
 {
     for (size_t i = 0; i < x->own.n; i++) {
         struct proxy_pattern *now = x->own.items[i]->pattern;
-        if (now && now != x->searches.items[2 * i] && now != x->searches.items[2 * i + 1])
-            exchange_search(x, 2 * i + 1, now);
+        bool is_there = !now;
+        for (size_t k = 0; k < PROXY_SOUGHT; k++)
+            is_there |= x->searches.items[PROXY_SOUGHT * i + k] == now;
+        if (!is_there)
+            exchange_search_other(x, PROXY_SOUGHT * i, now);
     }
 }
 
@@ -223,7 +248,7 @@ static bool exchange_body(struct proxy_exchange *x, const char *data, size_t len
         if (proxy_echo_feed(&x->echoes[i], data, len, &hold)) {
             char why[200];
             snprintf(why, sizeof why, "it has the secret of %.80s, and was cut off",
-                     x->own.items[i / 2]->title);
+                     x->own.items[i / PROXY_SOUGHT]->title);
             exchange_cut(x, why);
             return false;
         }
@@ -371,11 +396,11 @@ void proxy_exchange_ended(struct proxy_exchange *x, bool is_whole)
 int proxy_exchange_init(struct proxy_exchange *x, struct laz_error *err)
 {
     x->requests.is_plain = x->answers.is_plain = true;
-    x->searches.items = calloc(2 * x->own.n + 1, sizeof(struct proxy_pattern *));
-    x->echoes = calloc(2 * x->own.n + 1, sizeof *x->echoes);
+    x->searches.items = calloc(PROXY_SOUGHT * x->own.n + 1, sizeof(struct proxy_pattern *));
+    x->echoes = calloc(PROXY_SOUGHT * x->own.n + 1, sizeof *x->echoes);
     if (!x->searches.items || !x->echoes)
         return laz_error_nomem(err);
-    x->searches.n = 2 * x->own.n;
+    x->searches.n = PROXY_SOUGHT * x->own.n;
     return 0;
 }
 

@@ -30,32 +30,33 @@ struct proxy_pattern *proxy_pattern_new(const char *secret, size_t len);
 struct proxy_pattern *proxy_pattern_hold(struct proxy_pattern *pattern); /* NULL is allowed */
 void proxy_pattern_drop(struct proxy_pattern *pattern); /* the same; the last one wipes it */
 
-#define PROXY_READINGS 3    /* of a stream: as it is, percent-encoded, with escapes of JSON */
-#define PROXY_DEPTH    2048 /* characters of what is searched for, and more */
+#define PROXY_READINGS 3 /* of a stream: as it is, percent-encoded, with escapes of JSON */
 
 /* One stream that is searched, in each of its readings, without line breaks. */
 struct proxy_echo {
     const struct proxy_pattern *pattern; /* held by who has made it; NULL: nothing is searched */
-    uint64_t offset;                     /* bytes that were read */
     bool is_split;                       /* else the first reading stands for all */
     struct proxy_reading {
-        uint32_t state;               /* of the automaton */
-        uint32_t pending;             /* of an escape that is not complete */
-        uint8_t digits;               /* of it */
-        uint8_t breaks;               /* bytes of line breaks before */
-        uint64_t n;                   /* characters that were read and may be of a secret */
-        uint64_t starts[PROXY_DEPTH]; /* where the last of them began */
+        uint32_t state;   /* of the automaton */
+        uint32_t pending; /* of an escape that is not complete */
+        uint8_t digits;   /* of it */
+        uint8_t breaks;   /* bytes of line breaks before */
     } readings[PROXY_READINGS];
+    /* the last bytes that may be of any secret */
+    uint64_t word, signs; /* with line breaks, and without */
+    uint64_t breaks;      /* bytes of these, behind all others */
 };
 void proxy_echo_begin(struct proxy_echo *echo, const struct proxy_pattern *pattern);
-/* True: the secret was in it. Else *hold is how many of the last bytes of the stream may be the
- * beginning of one, and are kept until more has come, as far as they are not gone already: its
- * first characters alone are not kept. */
+/* True: the secret was in it. Else *hold is how many of the last bytes of the stream are kept until
+ * more has come, as far as they are not gone already, since a secret may have begun there. It
+ * follows from what kinds of characters there are, and tells nothing of the secret. */
 bool proxy_echo_feed(struct proxy_echo *echo, const char *data, size_t len, size_t *hold);
 /* Is it in these bytes? */
 bool proxy_echo_in(const struct proxy_pattern *pattern, const char *data, size_t len);
 
 /* ---- secrets: credential.c ------------------------------------------------------------------- */
+
+#define PROXY_FORMER 3 /* secrets of before that are searched for: a server may keep one */
 
 struct proxy_credential {
     struct proxy_credential *next;
@@ -69,6 +70,7 @@ struct proxy_credential {
     char *secret;                          /* kept out of dumps; NULL: none was given yet */
     size_t secret_len;
     struct proxy_pattern *pattern;
+    struct proxy_pattern *former[PROXY_FORMER]; /* of secrets before it, the last one first */
     char *why;     /* there is none: what the engine said; NULL: nothing yet */
     bool is_asked; /* the engine was */
 };
@@ -139,6 +141,9 @@ struct proxy_bytes { /* of one end, in clear */
     size_t sent, taken; /* of out, of in */
 };
 
+#define PROXY_SOUGHT                                                                               \
+    (PROXY_FORMER + 2) /* patterns of a credential that an answer is searched for */
+
 struct proxy_exchange {
     /* to be set */
     struct proxy_credentials own; /* borrowed */
@@ -163,8 +168,8 @@ struct proxy_exchange {
     bool closes;      /* the server closes behind it */
     unsigned interim; /* answers so far */
     struct proxy_credential *used;
-    struct proxy_searches searches; /* two of each credential: its secret when the request went out,
-                                       and the one that it has got since then */
+    struct proxy_searches searches; /* PROXY_SOUGHT of each credential: its secret, those of before,
+                                       and the last one that it has got since its request */
     struct proxy_echo *echoes;
     struct laz_buf held; /* the last bytes of a body, which may begin a secret */
 };
@@ -184,8 +189,9 @@ void proxy_exchange_deny(const struct proxy_exchange *exchange, const char *why)
 
 #define PROXY_RECORD ((size_t)16 << 10) /* bytes of a record of TLS, at most (RFC 8446, 5.1) */
 
-/* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes for
- * good. The group comes first that most clients begin with: with another they say hello twice. */
+/* With boxes: TLS 1.2 or newer, with authenticated ciphers and forward secrecy; what GnuTLS takes
+ * for good. The group comes first that most clients begin with: with another they say hello twice.
+ */
 #define PROXY_TLS_BOX                                                                              \
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA:-CIPHER-ALL:+AES-128-GCM:+AES-256-GCM:+"      \
     "CHACHA20-POLY1305:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+GROUP-X448:+"   \

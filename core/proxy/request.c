@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REQUEST_CREDENTIAL 2048 /* bytes of a name and a password in base64 */
+#define REQUEST_MOST       (2 * LAZ_HTTP_HEAD_MOST) /* bytes of a head that goes out, with secrets */
+#define REQUEST_CREDENTIAL 2048                     /* bytes of a name and a password in base64 */
 
 struct request_work {
     const struct proxy_credentials *own;
@@ -151,7 +152,8 @@ static bool request_is_override(struct laz_http_text name)
         "x-http-method-override", "x-http-method",     "x-method-override", "x-original-method",
         "x-original-url",         "x-rewrite-url",     "x-forwarded-uri",   "x-forwarded-method",
         "x-original-uri",         "x-override-url",    "x-forwarded-path",  "x-forwarded-prefix",
-        "x-envoy-original-path",  "x-override-method",
+        "x-envoy-original-path",  "x-override-method", "x-original-path",   "x-rewrite-uri",
+        "x-http-path-override",   "destination", /* of COPY and MOVE (RFC 4918, 10.3) */
     };
     char plain[32];
 
@@ -259,6 +261,26 @@ static int request_byte(struct laz_http_text text, size_t at, size_t *used)
     return low < 0 ? -1 : high << 4 | low;
 }
 
+/* Escapes of UTF-8 that careless readers take for ASCII: the overlong ones of three and four bytes,
+ * and the wide forms of what separates. */
+static bool request_is_disguised(struct laz_http_text path, size_t at, int first)
+{
+    size_t used;
+    const bool is_long = at + 3 < path.len && path.text[at + 3] == '%';
+    const int second = is_long ? request_byte(path, at + 3, &used) : -1;
+
+    if (first == 0xc0 || first == 0xc1)
+        return true;
+    if (first == 0xe0)
+        return second >= 0x80 && second <= 0x9f;
+    if (first == 0xf0)
+        return second >= 0x80 && second <= 0x8f;
+    if (first != 0xef || second != 0xbc || at + 6 >= path.len || path.text[at + 6] != '%')
+        return false;
+    const int third = request_byte(path, at + 6, &used);
+    return third == 0x85 || third == 0x8e || third == 0x8f || third == 0xbc; /* % . / backslash */
+}
+
 /* Is this path the same for all who read it? Servers differ in what they do with the rest. */
 static const char *request_path_wrong(struct laz_http_text path)
 {
@@ -270,16 +292,17 @@ static const char *request_path_wrong(struct laz_http_text path)
             return "the path of the request has an escape that is none";
         if (c == '\\' || c < 0x20 || c == 0x7f || (used == 1 && c > 0x7f))
             return "the path of the request has a backslash, or a byte that is not ASCII";
-        if (used == 3 && (c == 0xc0 || c == 0xc1))
+        if (used == 3 && request_is_disguised(path, i, c))
             return "the path of the request has an escape that is ASCII to some servers only";
         if (used == 3 && (c == '/' || c == '%'))
             return "the path of the request has an escaped slash or percent sign";
         if (c == '/' && i + 1 < path.len && path.text[i + 1] == '/')
             return "the path of the request has an empty segment";
         if (c != '/') {
+            const bool is_end = c == ';' || c == '?' || c == '#'; /* "..;" is ".." to some */
             dots += c == '.';
-            other += c != '.' && c != ';'; /* "..;" is ".." to some */
-            if (c != ';')
+            other += c != '.' && c != ' ' && !is_end; /* ".. " as well */
+            if (!is_end)
                 continue;
         }
         if (dots && dots <= 2 && !other)
@@ -587,9 +610,17 @@ void proxy_request_judge(const struct proxy_credentials *own, const struct proxy
         request->used = NULL;
         return;
     }
+    const size_t before = out->len;
     request_write(&work, out);
     if (!request_is_used(&work))
         request->used = NULL;
+    if (out->len - before >
+        REQUEST_MOST) { /* a secret may be much longer than what stands for it */
+        laz_wipe(out->data + before, out->len - before);
+        out->len = before;
+        request->used = NULL;
+        request_refuse(request, 431, "the request has too many placeholders");
+    }
 }
 
 const char *proxy_request_trailer(const struct proxy_credentials *own, const char *line, size_t len)

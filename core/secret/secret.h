@@ -57,7 +57,8 @@ struct laz_secret_runner {
 };
 
 /* A file that the settings show to the code, which may belong to this user as the code does, is
- * refused: LAZ_ECONFIG. Of root sessions have users of their own, who cannot read it. */
+ * refused: LAZ_ECONFIG. Of root sessions have users of their own, who cannot read it. So is a
+ * command of which the code can change a file. */
 int laz_secret_source_hidden(const struct laz_secret_source *source,
                              const struct laz_settings_values *values, struct laz_error *err);
 /* Takes { "file": PATH }, { "env": NAME } or { "command": [PROGRAM, ...] }. A variable is read

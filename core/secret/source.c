@@ -112,9 +112,26 @@ int laz_secret_source_parse(const char *json, size_t len, const struct laz_strv 
     return rc;
 }
 
+/* A word of the command (the program, a script that it runs, a file of it) that code can change. */
+static const char *source_writable(const struct laz_secret_source *source,
+                                   const struct laz_settings_values *values)
+{
+    for (size_t i = 0; i < source->command.n; i++)
+        if (laz_settings_lets_change(values, source->command.items[i]))
+            return source->command.items[i];
+    return NULL;
+}
+
 int laz_secret_source_hidden(const struct laz_secret_source *source,
                              const struct laz_settings_values *values, struct laz_error *err)
 {
+    const char *writable = source_writable(source, values);
+
+    if (writable)
+        return laz_error_set(err, LAZ_ECONFIG, 0,
+                             "the host would run %s, which is in sandbox.write, where code can "
+                             "change it: keep it elsewhere",
+                             writable);
     if (source->kind != LAZ_SECRET_FILE || laz_os_is_root() ||
         !laz_settings_shows(values, source->where))
         return 0;

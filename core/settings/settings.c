@@ -473,15 +473,23 @@ const char *laz_settings_file(const struct laz_settings *settings)
     return file;
 }
 
+static bool settings_has_path(const struct laz_strv *list, const char *path)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (laz_path_is_within(path, list->items[i]))
+            return true;
+    return false;
+}
+
 bool laz_settings_shows(const struct laz_settings_values *values, const char *path)
 {
-    const struct laz_strv *lists[] = {&values->sandbox.read, &values->sandbox.write};
+    return settings_has_path(&values->sandbox.read, path) ||
+           settings_has_path(&values->sandbox.write, path);
+}
 
-    for (size_t list = 0; list < 2; list++)
-        for (size_t i = 0; i < lists[list]->n; i++)
-            if (laz_path_is_within(path, lists[list]->items[i]))
-                return true;
-    return false;
+bool laz_settings_lets_change(const struct laz_settings_values *values, const char *path)
+{
+    return settings_has_path(&values->sandbox.write, path);
 }
 
 const struct laz_toml_node *laz_settings_plugin_table(const struct laz_settings *settings,

@@ -128,6 +128,8 @@ bool laz_settings_size(const char *text, uint64_t *bytes);
 bool laz_settings_time(const char *text, uint64_t *ms);
 /* Do sandbox.read and sandbox.write show the path to the code? */
 bool laz_settings_shows(const struct laz_settings_values *values, const char *path);
+/* Is it in a directory of sandbox.write? */
+bool laz_settings_lets_change(const struct laz_settings_values *values, const char *path);
 int laz_settings_copy(const struct laz_settings *from, struct laz_settings **to,
                       struct laz_error *err);
 

@@ -282,7 +282,8 @@ static void a_body_is_cut_off_before_a_secret_wherever_it_is_cut(void)
             server_says(&run, text + at, len - at);
             CU_ASSERT(run.exchange.is_ending && run.exchange.is_wrong);
             CU_ASSERT(run.denied == 1 && strstr(run.denial, "the secret of one") != NULL);
-            CU_ASSERT_PTR_NULL(strstr(to_box(&run), "tok_"));
+            if (text[at - 1] != '\r' && text[at - 1] != '\n') /* a short line goes on */
+                CU_ASSERT_PTR_NULL(strstr(to_box(&run), "tok_"));
             CU_ASSERT_PTR_NULL(strstr(to_box(&run), "123456"));
             CU_ASSERT_PTR_NULL(strstr(to_box(&run), "MDEyM"));
             run_end(&run);
@@ -322,14 +323,14 @@ static void a_body_without_a_secret_is_whole_wherever_it_is_cut(void)
 static void chunks_keep_their_sums_when_bytes_are_kept_back(void)
 {
     static const char text[] =
-        OK "Transfer-Encoding: chunked\r\n\r\n8\r\nabctok_0\r\n3\r\n12x\r\n4\r\ntok_\r\n"
+        OK "Transfer-Encoding: chunked\r\n\r\n8\r\nabc tok_\r\n3\r\n12 \r\n4\r\ntok_\r\n"
            "0\r\nX: y\r\nZ: " SECRET "\r\nHost: x\r\n\r\n";
     struct run run;
 
     run_begin(&run);
     box_says(&run, GET);
     server_says(&run, text, sizeof text - 1);
-    UNIT_TEXT(to_box(&run), OK "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n8\r\ntok_012x\r\n"
+    UNIT_TEXT(to_box(&run), OK "Transfer-Encoding: chunked\r\n\r\n4\r\nabc \r\n7\r\ntok_12 \r\n"
                                "4\r\ntok_\r\n0\r\nX: y\r\n\r\n");
     CU_ASSERT(!run.exchange.is_asking && !run.exchange.is_ending && !run.denied);
     run_end(&run);
@@ -481,6 +482,44 @@ static void a_secret_is_searched_for_as_soon_as_it_is_there(void)
     run_end(&run);
 }
 
+/* A server may keep what it was sent, and show it to somebody later; code can cause a 401, and so
+ * another secret. The answers before and behind these are without any. */
+static void secrets_of_before_are_searched_for(void)
+{
+    static const char *const rows[] = {"secret-number-2", "secret-number-3", "secret-number-4",
+                                       "secret-number-5"};
+    const struct proxy_note note = {.credential = 9, .title = "one"};
+
+    for (size_t i = 0; i < N(rows); i++) {
+        struct proxy_credential *made, *items[1];
+        struct run run, later;
+        char answer[100];
+        CU_ASSERT_EQUAL_FATAL(proxy_credential_new(&note, -1, &made, NULL), 0);
+        items[0] = made;
+        run_begin(&run);
+        run_begin(&later);
+        run.exchange.own.items = later.exchange.own.items = items;
+        CU_ASSERT_EQUAL(proxy_credential_set(made, "secret-number-1", 15, NULL), 0);
+        CU_ASSERT_EQUAL(proxy_credential_set(made, rows[0], 15, NULL), 0);
+        box_says(&run, GET);
+        server_says(&run, OK "\r\nabc ", strlen(OK "\r\nabc "));
+        for (size_t k = 1; k < N(rows); k++) {
+            CU_ASSERT_EQUAL(proxy_credential_set(made, rows[k], 15, NULL), 0);
+            server_says(&run, "abc ", 4);
+        }
+        CU_ASSERT_FALSE(run.exchange.is_ending);
+        server_says(&run, rows[i], 15);
+        CU_ASSERT(run.exchange.is_wrong && !strstr(to_box(&run), "secret"));
+        box_says(&later, GET);
+        const int len = snprintf(answer, sizeof answer, OK "\r\nabc %s ", rows[i]);
+        server_says(&later, answer, (size_t)len);
+        CU_ASSERT(later.exchange.is_wrong && !strstr(to_box(&later), "secret"));
+        run_end(&run);
+        run_end(&later);
+        proxy_credential_drop(made);
+    }
+}
+
 static void interim_answers_have_a_bound(void)
 {
     static const char interim[] = "HTTP/1.1 102 Processing\r\n\r\n";
@@ -607,6 +646,7 @@ static const struct unit_test tests[] = {
     UNIT(each_401_asks_for_another_secret),
     UNIT(a_secret_is_searched_for_when_it_was_replaced_or_lost),
     UNIT(a_secret_is_searched_for_as_soon_as_it_is_there),
+    UNIT(secrets_of_before_are_searched_for),
     UNIT(interim_answers_have_a_bound),
     UNIT(the_end_of_a_server_is_seen),
     {0},

@@ -263,6 +263,34 @@ static void placeholders_are_replaced_in_fields_alone(void)
     }
 }
 
+/* A short text that stands for a long one would make much of little. */
+static void many_placeholders_of_a_long_secret_are_refused(void)
+{
+    static char secret[LAZ_PROXY_SECRET];
+    struct proxy_credential one = credential(), *items[] = {&one};
+    struct laz_buf head = LAZ_BUF_INIT, out = LAZ_BUF_INIT;
+
+    memset(secret, 'x', sizeof secret);
+    one.secret = secret;
+    one.secret_len = sizeof secret;
+    one.placeholder = (char *)PLACEHOLDER;
+    laz_buf_puts(&out, "before");
+    for (unsigned n = 0; n < 100; n++) {
+        laz_buf_clear(&head);
+        laz_buf_puts(&head, "GET / HTTP/1.1\r\n" HOST "X: ");
+        for (unsigned i = 0; i < n; i++)
+            laz_buf_puts(&head, PLACEHOLDER);
+        laz_buf_puts(&head, "\r\n\r\n");
+        const struct proxy_request request = judge(items, 1, laz_buf_text(&head), &out);
+        CU_ASSERT_EQUAL(request.status, n < 7 ? 0 : 431);
+        CU_ASSERT(out.len < 6 + ((size_t)128 << 10) && (out.len == 6) == (n >= 7));
+        CU_ASSERT_EQUAL(request.used != NULL, n < 7);
+        out.len = 6;
+    }
+    laz_buf_fini(&head);
+    laz_buf_fini(&out);
+}
+
 static void methods_and_paths_are_compared_as_they_are_sent(void)
 {
     static const struct {
@@ -300,13 +328,24 @@ static void methods_and_paths_are_compared_as_they_are_sent(void)
         {"GET /v1/\xc3\xbc", 400, "not ASCII"},
         {"GET /v1/%c0%ae%c0%ae/x", 400, "to some servers only"},
         {"GET /v1/%C1%9C", 400, "to some servers only"},
+        {"GET /v1/%e0%80%ae%e0%80%ae/x", 400, "to some servers only"},
+        {"GET /v1/%F0%80%80%AF", 400, "to some servers only"},
+        {"GET /v1/%ef%bc%8e%ef%bc%8e/x", 400, "to some servers only"},
+        {"GET /v1/%ef%bc%8fx", 400, "to some servers only"},
+        {"GET /v1/%e0%a0%80%ef%bc%91%f0%9f%98%80", 0, ""},
+        {"GET /v1/%e0", 0, ""},
+        {"GET /v1/%ef%bc", 0, ""},
+        {"GET /v1/..%3fx/v2", 400, "segment of dots"},
+        {"GET /v1/..%23", 400, "segment of dots"},
+        {"GET /v1/..%20/v2", 400, "segment of dots"},
+        {"GET /v1/a..%3fx", 0, ""},
         {"GET /v1/%", 400, "escape that is none"},
         {"GET /v1/%4", 400, "escape that is none"},
         {"GET /v1/%4g", 400, "escape that is none"},
         {"GET /v1/%u002e", 400, "escape that is none"},
     };
     static const char *const overrides[] = {"X-HTTP-Method-Override", "x_http_method_override",
-                                            "X-Original-URL", "X-Rewrite-Url"};
+                                            "X-Original-URL", "X-Rewrite-Url", "Destination"};
     struct proxy_credential one = credential(), *items[] = {&one};
     char head[300];
 
@@ -398,6 +437,7 @@ static const struct unit_test tests[] = {
     UNIT(a_head_has_at_most_a_hundred_fields),
     UNIT(a_secret_goes_where_its_credential_says),
     UNIT(placeholders_are_replaced_in_fields_alone),
+    UNIT(many_placeholders_of_a_long_secret_are_refused),
     UNIT(methods_and_paths_are_compared_as_they_are_sent),
     UNIT(the_first_credential_that_permits_it_is_used),
     UNIT(trailers_have_nothing_of_a_head),

@@ -318,6 +318,35 @@ static void a_file_that_code_is_shown_is_refused_where_it_could_read_it(void)
     }
 }
 
+/* Or code would make the host run what it wrote. */
+static void a_command_that_code_can_change_is_refused(void)
+{
+    static const struct {
+        const char *command;
+        bool is_refused;
+    } rows[] = {
+        {"[\"/opt/data/pass\"]", true},
+        {"[\"/bin/sh\", \"/opt/data/token.sh\"]", true},
+        {"[\"/bin/sh\", \"/opt/datax/token.sh\"]", false},
+        {"[\"/opt/shown/pass\", \"show\"]", false},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *value = laz_strdupf("{ a = { command = %s } }", rows[i].command);
+        struct laz_settings *settings = settings_of("secrets", value);
+        struct laz_secrets secrets;
+        struct laz_error err = {0};
+        CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.write", "[\"/opt/data\"]", &err), 0);
+        CU_ASSERT_EQUAL(laz_settings_set(settings, "sandbox.read", "[\"/opt/shown\"]", &err), 0);
+        CU_ASSERT_EQUAL(laz_secrets_init(&secrets, laz_settings_values(settings), NULL, &err),
+                        rows[i].is_refused ? LAZ_ECONFIG : 0);
+        CU_ASSERT_EQUAL(strstr(err.text, "code can change it") != NULL, rows[i].is_refused);
+        laz_secrets_fini(&secrets);
+        laz_settings_free(settings);
+        free(value);
+    }
+}
+
 static void a_variable_that_boxes_get_is_refused_with_its_place(void)
 {
     struct laz_settings *settings = settings_of("secrets", "{ a = { env = \"SECRET_TEST\" } }");
@@ -367,6 +396,7 @@ static const struct unit_test tests[] = {
     UNIT(a_source_is_one_of_three),
     UNIT(a_table_reads_each_once_and_knows_near_names),
     UNIT(a_file_that_code_is_shown_is_refused_where_it_could_read_it),
+    UNIT(a_command_that_code_can_change_is_refused),
     UNIT(a_variable_that_boxes_get_is_refused_with_its_place),
     UNIT(the_memory_is_left_out_of_dumps_and_of_children),
     {0},
