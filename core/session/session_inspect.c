@@ -127,7 +127,7 @@ static int inspect_credentials(const struct inspection *inspection, struct laz_e
     const struct laz_session_shared *shared = inspection->shared;
     struct laz_strv warnings = LAZ_STRV_INIT;
 
-    if (!shared->credentials || !shared->rules)
+    if (!inspection->session->credentials || !shared->rules)
         return 0;
     laz_credentials_warn(shared->credentials, shared->rules, &warnings);
     for (size_t i = 0; i < warnings.n; i++)
