@@ -163,20 +163,27 @@ class Seen:
     """What the servers were sent: all bytes, and the requests."""
 
     def __init__(self):
-        self.raw, self.requests, self.open = bytearray(), [], 0
+        self.raw, self.requests, self.open, self.peers = bytearray(), [], 0, set()
         self.lock = threading.Lock()
 
     def add(self, piece):
         with self.lock:
             self.raw.extend(piece)
 
-    def opened(self, number):
+    def opened(self, number, peer=None):
         with self.lock:
             self.open += number
+            self.peers.add(peer)
 
     def is_quiet(self, size):
-        """Waits until more is there than that, and nobody is connected: nothing more comes."""
+        """Waits until more is there than that, and nobody is connected: nothing more comes. Who has connected is
+        accepted before a connection of ours is."""
         end = time.monotonic() + 120
+        for port in (443, 8443):
+            with servers.socket.create_connection(("::1", port), 120) as ours:
+                name = ours.getsockname()[:2]
+            while name not in self.peers and time.monotonic() < end:
+                time.sleep(0.001)
         while (self.open or self.size() <= size) and time.monotonic() < end:
             time.sleep(0.001)
         return not self.open
@@ -205,7 +212,6 @@ class Handler(servers.socketserver.BaseRequestHandler):
         port = self.request.getsockname()[1]
         self.name = name if port == 443 else "%s:%d" % (name, port)
         self.heard, self.is_last = b"", False
-        self.seen.opened(1)
         self.request.setsockopt(servers.socket.IPPROTO_TCP, servers.socket.TCP_NODELAY, 1)
 
     def handle(self):
@@ -214,9 +220,6 @@ class Handler(servers.socketserver.BaseRequestHandler):
                 self.once()
         except (Gone, OSError, ValueError):
             pass
-
-    def finish(self):
-        self.seen.opened(-1)
 
     def more(self):
         piece = self.request.recv(65536)
@@ -351,6 +354,20 @@ class Handler(servers.socketserver.BaseRequestHandler):
 
 # ---- all together -----------------------------------------------------------------------------------
 
+class Server(servers.Server):
+    """Counts connections from when they are accepted to when all of one was read."""
+
+    def process_request(self, request, client_address):
+        Handler.seen.opened(1, client_address[:2])
+        super().process_request(request, client_address)
+
+    def process_request_thread(self, request, client_address):
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            Handler.seen.opened(-1)
+
+
 class Servers:
     """`known`: the directory of certificates that the system knows (those of servers.py)."""
 
@@ -365,7 +382,7 @@ class Servers:
                        check=True)
         Handler.seen, Handler.made, Handler.directory = self.seen, servers.packages(), directory
         for port, place in ((443, known), (8443, private)):
-            server = servers.Server(("::", port), Handler)
+            server = Server(("::", port), Handler)
             server.context = servers.context(place)
             server.context.minimum_version = ssl.TLSVersion.TLSv1_2
             threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()

@@ -264,6 +264,18 @@ static bool prints(struct laz_session *session, const struct program *program, b
     return is_so;
 }
 
+/* What scripts/check does not install is tried where it is found. */
+static bool is_extra(const struct program *program)
+{
+    static const char *const names[] = {"gnutls-cli", "aiohttp", "Perl, HTTP::Tiny", "Ruby",
+                                        "Java"};
+
+    for (size_t i = 0; i < N(names); i++)
+        if (strcmp(program->name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 static bool is_installed(const struct program *program)
 {
     char *command = laz_strdupf("{ %s; } >/dev/null 2>&1", program->needs);
@@ -272,7 +284,9 @@ static bool is_installed(const struct program *program)
 
     free(command);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(program->name, ",: "), program->name);
-    return status == 0 || !unit_skip(name, program->name);
+    if (status && is_extra(program))
+        printf("\n    not tried: %s", program->name);
+    return status == 0 || (!is_extra(program) && !unit_skip(name, program->name));
 }
 
 /* Each once with the trust directory, and once without, where none may accept the server. */
