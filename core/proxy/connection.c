@@ -29,6 +29,7 @@ struct proxy_connection {
     struct laz_timer *again, *ask;
     bool is_patient; /* `ask` is started */
     bool is_leaving; /* the last words were said */
+    int64_t used;    /* credential of a request, of which the engine is told next; 0: none */
     bool is_over, is_dead;
 };
 
@@ -172,6 +173,17 @@ static void connection_watch_end(struct proxy_connection *c, struct proxy_end *e
     end->watched = events;
 }
 
+/* The engine is told of a request when that is on its way: it need not wait for the note. */
+static void connection_tell_used(struct proxy_connection *c)
+{
+    const struct proxy_note note = {
+        .connection = c->exchange.id, .name = c->name, .credential = c->used};
+
+    if (c->used)
+        (void)proxy_tell(PROXY_USED, &note);
+    c->used = 0;
+}
+
 static void connection_turn(struct proxy_connection *c)
 {
     struct proxy_end *box = &c->box, *server = &c->server;
@@ -185,6 +197,7 @@ static void connection_turn(struct proxy_connection *c)
             moved |= proxy_end_read(box, PROXY_WAITS);
         moved |= proxy_exchange_requests(&c->exchange);
         moved |= proxy_end_write(server);
+        connection_tell_used(c);
         if (!c->exchange.is_ending && box->bytes.out.len - box->bytes.sent < PROXY_WAITS)
             moved |= proxy_end_read(server, PROXY_WAITS);
         moved |= proxy_exchange_answers(&c->exchange);
@@ -326,8 +339,12 @@ static int connection_begin(struct proxy_connection *c, const struct proxy_note 
 
 static void connection_tell(void *user, enum proxy_note_type type, const struct proxy_note *note)
 {
-    (void)user;
-    (void)proxy_tell(type, note); /* it is gone: that is seen where its notes are read */
+    struct proxy_connection *c = user;
+
+    if (type == PROXY_USED)
+        c->used = note->credential;
+    else
+        (void)proxy_tell(type, note); /* it is gone: that is seen where its notes are read */
 }
 
 void proxy_connection_new(struct proxy *proxy, const struct proxy_note *note, int box, int server)
@@ -348,6 +365,7 @@ void proxy_connection_new(struct proxy *proxy, const struct proxy_note *note, in
         .box = &c->box.bytes,
         .server = &c->server.bytes,
         .tell = connection_tell,
+        .user = c,
     };
     c->box.fd = box;
     c->server.fd = server;
