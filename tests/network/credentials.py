@@ -14,6 +14,7 @@ import concurrent.futures
 import json
 import logging
 import os
+import random
 import re
 import socket
 import ssl
@@ -309,7 +310,9 @@ class Tests:
         cases = [(form, at, how) for form, body in bodies.items() for at in range(len(body) + 8)
                  for how in ("length", "chunks", "close")]
         if not FULL:
-            cases = cases[hash(credential_servers.MARK) % 31::31]
+            seed = int(os.environ.get("LAZARET_TEST_SEED") or random.randrange(1 << 31))
+            print("LAZARET_TEST_SEED=%d" % seed)
+            cases = cases[seed % 31::31]
         paths = ["/split/%s/%d/%s" % (form.replace(" ", "%20"), at, how) for form, at, how in cases]
         request = "GET %s HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\n"
         token = DEMANDS[host].field() + "\r\n\r\n"

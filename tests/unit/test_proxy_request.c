@@ -344,8 +344,6 @@ static void methods_and_paths_are_compared_as_they_are_sent(void)
         {"GET /v1/%4g", 400, "escape that is none"},
         {"GET /v1/%u002e", 400, "escape that is none"},
     };
-    static const char *const overrides[] = {"X-HTTP-Method-Override", "x_http_method_override",
-                                            "X-Original-URL", "X-Rewrite-Url", "Destination"};
     struct proxy_credential one = credential(), *items[] = {&one};
     char head[300];
 
@@ -363,14 +361,35 @@ static void methods_and_paths_are_compared_as_they_are_sent(void)
             CU_ASSERT_EQUAL(memcmp(out.data, head, strlen(rows[i].line)), 0);
         laz_buf_fini(&out);
     }
-    for (size_t i = 0; i < N(overrides); i++) {
+    laz_strv_fini(&one.methods);
+    laz_strv_fini(&one.paths);
+}
+
+static void a_header_names_no_other_method_or_path(void)
+{
+    static const struct {
+        const char *name;
+        int ruled, free; /* status where there are methods, and where there are none */
+    } rows[] = {
+        {"X-HTTP-Method-Override", 400, 0},
+        {"x_http_method_override", 400, 0},
+        {"X-Original-URL", 400, 0},
+        {"X-Rewrite-Url", 400, 0},
+        {"Destination", 400, 0},
+        {"X-Other", 0, 0},
+    };
+    struct proxy_credential one = credential(), any = credential(), *items[] = {&one, &any};
+    char head[300];
+
+    laz_strv_add(&one.methods, "GET");
+    for (size_t i = 0; i < N(rows); i++) {
         struct laz_buf out = LAZ_BUF_INIT;
-        snprintf(head, sizeof head, "GET /v1/ HTTP/1.1\r\n" HOST "%s: x\r\n\r\n", overrides[i]);
-        CU_ASSERT_EQUAL(judge(items, 1, head, &out).status, 400);
+        snprintf(head, sizeof head, "GET /v1/ HTTP/1.1\r\n" HOST "%s: x\r\n\r\n", rows[i].name);
+        CU_ASSERT_EQUAL(judge(items, 1, head, &out).status, rows[i].ruled);
+        CU_ASSERT_EQUAL(judge(items + 1, 1, head, &out).status, rows[i].free);
         laz_buf_fini(&out);
     }
     laz_strv_fini(&one.methods);
-    laz_strv_fini(&one.paths);
 }
 
 static void the_first_credential_that_permits_it_is_used(void)
@@ -439,6 +458,7 @@ static const struct unit_test tests[] = {
     UNIT(placeholders_are_replaced_in_fields_alone),
     UNIT(many_placeholders_of_a_long_secret_are_refused),
     UNIT(methods_and_paths_are_compared_as_they_are_sent),
+    UNIT(a_header_names_no_other_method_or_path),
     UNIT(the_first_credential_that_permits_it_is_used),
     UNIT(trailers_have_nothing_of_a_head),
     {0},
