@@ -207,6 +207,10 @@ int laz_settings_show_options(const struct laz_toml_node *table, const struct la
 char *laz_settings_position(const struct laz_toml_node *node);
 void laz_settings_locate(const struct laz_toml_node *node, struct laz_error *err);
 
+/* The option of a plugin whose key is `prefix` and `key`: "tool." and "env"; NULL: there is none.
+ */
+const struct laz_option *laz_settings_option(const struct laz_option *options, const char *prefix,
+                                             const char *key);
 /* Before the settings are shown: marks the values of plugins' tables that are secret, so that
  * laz_settings_visit hides them. `options` gives what a plugin declares ("sandbox", "runtime",
  * "tools"); false: it cannot be asked, and then all that its tables set counts as secret, as does a

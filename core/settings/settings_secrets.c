@@ -18,8 +18,8 @@ void laz_settings_mark_secret(struct laz_toml_node *node)
         node->is_secret = true;
 }
 
-static const struct laz_option *secrets_option(const struct laz_option *options, const char *prefix,
-                                               const char *key)
+const struct laz_option *laz_settings_option(const struct laz_option *options, const char *prefix,
+                                             const char *key)
 {
     const size_t len = strlen(prefix);
 
@@ -34,7 +34,7 @@ static void secrets_table(struct laz_toml_node *table, const struct laz_option *
                           const char *prefix)
 {
     for (struct laz_toml_node *node = table->first; node; node = node->next) {
-        const struct laz_option *option = secrets_option(options, prefix, node->key);
+        const struct laz_option *option = laz_settings_option(options, prefix, node->key);
         if (!option || (option->flags & LAZ_OPT_SECRET)) {
             laz_settings_mark_secret(node);
             continue;

@@ -91,24 +91,13 @@ static int walk_value(struct secrets_walk *walk, const struct laz_toml_node *nod
     return rc;
 }
 
-static const struct laz_option *walk_option(const struct laz_option *options, const char *prefix,
-                                            const char *key)
-{
-    const size_t len = strlen(prefix);
-
-    for (; options && options->key; options++)
-        if (strncmp(options->key, prefix, len) == 0 && strcmp(options->key + len, key) == 0)
-            return options;
-    return NULL;
-}
-
 static int walk_table(struct secrets_walk *walk, const struct laz_toml_node *table,
                       const char *prefix)
 {
     int rc = 0;
 
     for (const struct laz_toml_node *node = table->first; node && !rc; node = node->next) {
-        const struct laz_option *option = walk_option(walk->options, prefix, node->key);
+        const struct laz_option *option = laz_settings_option(walk->options, prefix, node->key);
         const uint32_t type = option ? option->type : 0;
         const struct laz_toml_node *item = node->first;
         if (type == LAZ_OPT_TEXTS && (option->flags & LAZ_OPT_SECRET) &&
